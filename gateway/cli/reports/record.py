@@ -17,6 +17,22 @@ class Replay(Struct, frozen=True, kw_only=True):
     """A JSON-RPC message."""
 
 
+class Sides(Struct, frozen=True, kw_only=True):
+    """What is known of a change between two versions. The witness is the input of the check."""
+
+    verdict: Literal["safe", "breaking", "undecided", "policy"]
+    direction: str | None = None
+    accepted_by: Literal["old", "new"] | None = None
+    """The side that accepts the witness. The other refuses it."""
+    refusal: str = ""
+    """Why the other refuses it."""
+    reason: str = ""
+    """Why the rule matters."""
+    old: str | None = None
+    """The file and the pointer."""
+    new: str | None = None
+
+
 class Check(Struct, frozen=True, kw_only=True):
     """One oracle or rule, applied to one subject."""
 
@@ -40,6 +56,13 @@ class Check(Struct, frozen=True, kw_only=True):
     input: str | None = None
     """The shrunk input as JSON text."""
     replay: Replay = Replay()
+    sides: Sides | None = None
+    """Of a change: `gateway diff`."""
+
+    @property
+    def fails(self) -> bool:
+        """Whether the run fails because of it. What is undecided fails like what is wrong."""
+        return self.outcome in {"failed", "undecided"} and self.severity == "error"
 
 
 class Mutants(Struct, frozen=True, kw_only=True):
