@@ -7,7 +7,9 @@ from typing import Any, Final
 import msgspec
 
 from gateway.cli.reports.junit import junit
+from gateway.cli.reports.markdown import markdown
 from gateway.cli.reports.record import Report
+from gateway.cli.reports.sarif import sarif
 from gateway.cli.reports.texts import json_inert
 from gateway.errors import ConfigurationError
 
@@ -34,11 +36,15 @@ def _encodable(value: Any) -> Any:
 FORMS: Final[Mapping[str, Callable[[Report], str]]] = {
     "json": _json,
     "junit": junit,
+    "md": markdown,
+    "sarif": sarif,
 }
 """What `--format` may be, beside the text that a command prints for people."""
 
 _SUFFIXES: Final = {
     ".json": "json",
+    ".md": "md",
+    ".sarif": "sarif",
     ".xml": "junit",
 }
 

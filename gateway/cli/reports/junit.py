@@ -10,8 +10,9 @@ from itertools import groupby
 from typing import Final
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
+from gateway.cli.reports.findings import verdict
 from gateway.cli.reports.record import Check, Coverage, Report
-from gateway.cli.reports.texts import explained, line, short, verdict
+from gateway.cli.reports.texts import explained, line, short
 
 _MESSAGE: Final = 500
 """The characters of an attribute that lists of failures show."""

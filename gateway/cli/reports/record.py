@@ -98,3 +98,5 @@ class Report(Struct, frozen=True, kw_only=True):
     seconds: float
     checks: tuple[Check, ...]
     coverage: tuple[Coverage, ...] = ()
+    of: Literal["checks", "changes"] = "checks"
+    """What was looked for. No change is good news, no check is none."""

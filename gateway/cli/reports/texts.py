@@ -55,33 +55,27 @@ def place(check: Check) -> str:
     """Where the cause is written: file, line and pointer, as far as they are known."""
     file = check.path or ""
     numbered = f"{file}:{check.line}" if file and check.line else file
-    return line(" ".join(each for each in (numbered, check.pointer) if each))
+    return line(" ".join(each for each in (numbered, check.pointer) if each), 2 * _NAME)
 
 
-def replay_lines(check: Check) -> list[tuple[str, str]]:
+def replay_lines(check: Check, limit: int = LONG) -> list[tuple[str, str]]:
     """What to paste to see a failure again, each with its name."""
     replay = check.replay
     found = (("command", replay.command), ("curl", replay.curl), ("JSON-RPC", replay.rpc))
-    return [(name, lines(text)) for name, text in found if text]
+    return [(name, lines(text, limit)) for name, text in found if text]
 
 
-def verdict(check: Check) -> str:
-    """What became of a check, in one word for people."""
-    if check.outcome == "failed" and check.severity != "error":
-        return "warning" if check.severity == "warning" else "note"
-    return check.outcome
-
-
-def explained(check: Check) -> str:
+def explained(check: Check, limit: int = LONG) -> str:
     """All that is known of a check, as lines: text, place, input, both sides, replay."""
     sides = check.sides
-    parts = [("at", place(check)), ("input", data(check.input or ""))]
+    parts = [("at", place(check)), ("input", data(check.input or "", limit))]
     if sides is not None:
         parts += [
             ("verdict", sides.verdict),
             ("accepted by", sides.accepted_by or ""),
-            ("refused because", lines(sides.refusal)),
-            ("why", lines(sides.reason)),
+            ("refused because", lines(sides.refusal, limit)),
+            ("why", lines(sides.reason, limit)),
         ]
-    parts += replay_lines(check)
-    return "\n".join([lines(check.text), *(f"{name}: {text}" for name, text in parts if text)])
+    parts += replay_lines(check, limit)
+    said = lines(check.text, limit)
+    return "\n".join([said, *(f"{name}: {text}" for name, text in parts if text)])

@@ -1,6 +1,6 @@
 """Records to write reports from: one as a run gives it, one with any text in every member."""
 
-from typing import Final
+from typing import Any, Final, Literal
 
 from gateway.cli.reports.record import Check, Coverage, Mutants, Replay, Report, Sides
 
@@ -22,7 +22,7 @@ HOSTILE: Final = {
 """Texts of which some form of report might make something else than a text."""
 
 
-def hostile(text: str) -> Report:
+def hostile(text: str, of: Literal["checks", "changes"] = "checks") -> Report:
     """A report with `text` in every member that a contract or a caller can write."""
     replay = Replay(command=text, curl=text, rpc=text)
     sides = Sides(
@@ -34,7 +34,7 @@ def hostile(text: str) -> Report:
         old=text,
         new=text,
     )
-    members = {
+    members: dict[str, Any] = {
         "subject": text,
         "check": text,
         "text": text,
@@ -52,9 +52,11 @@ def hostile(text: str) -> Report:
         Check(outcome="skipped", **members),
         Check(outcome="passed", **members),
     )
+    if len(text) > 100_000:
+        checks = checks[:2]  # so that the tests are not slow
     mutants = Mutants(killed=3, equivalent=1, undecided=0, survivors=(text,))
     coverage = Coverage(subject=text, keywords=5, seen=4, missed=(text,), mutants=mutants)
-    return Report(command=text, seed=7, seconds=1.5, checks=checks, coverage=(coverage,))
+    return Report(command=text, seed=7, seconds=1.5, checks=checks, coverage=(coverage,), of=of)
 
 
 def usual() -> Report:

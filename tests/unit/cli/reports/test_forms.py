@@ -44,7 +44,7 @@ def test_json_names_the_members_of_the_record():
     assert found["coverage"][0]["mutants"]["killed"] == 19
 
 
-@pytest.mark.parametrize("suffix", [".json", ".xml"])
+@pytest.mark.parametrize("suffix", [".json", ".md", ".sarif", ".xml"])
 def test_the_suffix_says_the_form(tmp_path, suffix):
     path = tmp_path / "new" / f"report{suffix}"
     write(usual(), path)

@@ -1,0 +1,60 @@
+"""The changes of `gateway diff` as a report, so that they have all its forms."""
+
+from collections.abc import Iterable
+from typing import Final
+
+import msgspec
+from msgspec import UNSET
+
+from gateway.authoring.diff.changes import Change, Place, Verdict
+from gateway.authoring.diff.rules import RULES
+from gateway.cli.reports.record import Check, Outcome, Report, Sides
+
+_OUTCOMES: Final[dict[Verdict, Outcome]] = {
+    Verdict.SAFE: "passed",
+    Verdict.BREAKING: "failed",
+    Verdict.UNDECIDED: "undecided",
+}
+
+
+def report_of_changes(changes: Iterable[Change], command: str, seconds: float) -> Report:
+    """What `gateway diff` found, in its order. Each change is a check of its rule."""
+    checks = tuple(map(_check, changes))
+    return Report(command=command, seconds=seconds, checks=checks, of="changes")
+
+
+def _check(change: Change) -> Check:
+    at = change.new or change.old
+    return Check(
+        subject=change.subject,
+        check=change.rule,
+        outcome=_outcome(change),
+        text=change.text,
+        severity=change.severity,
+        path=at and at.path,
+        pointer=at and at.pointer,
+        input=_witness(change),
+        sides=Sides(
+            verdict=change.verdict.value,
+            direction=change.direction and change.direction.value,
+            accepted_by=change.accepted_by,
+            reason=rule.reason if (rule := RULES.get(change.rule)) else "",
+            old=_written(change.old),
+            new=_written(change.new),
+        ),
+    )
+
+
+def _outcome(change: Change) -> Outcome:
+    """A policy that nobody made severe forbids nothing."""
+    if change.verdict is Verdict.POLICY:
+        return "passed" if change.severity == "info" else "failed"
+    return _OUTCOMES[change.verdict]
+
+
+def _witness(change: Change) -> str | None:
+    return None if change.witness is UNSET else msgspec.json.encode(change.witness).decode()
+
+
+def _written(place: Place | None) -> str | None:
+    return place and f"{place.path} {place.pointer}"

@@ -1,0 +1,63 @@
+"""What a reader of a report wants first: its findings, the worst first, and its totals."""
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from gateway.cli.reports.record import Check, Coverage, Report
+
+_SEVERITIES: Final = {"error": 0, "warning": 1, "info": 2}
+_OUTCOMES: Final = {"failed": 0, "undecided": 1}
+
+
+def findings(report: Report) -> list[Check]:
+    """The checks that found something or could not be decided, the worst first."""
+    found = (each for each in report.checks if each.outcome in _OUTCOMES)
+    return sorted(found, key=_rank)
+
+
+def _rank(check: Check) -> tuple[int, int, str, str]:
+    outcome = _OUTCOMES[check.outcome]
+    return _SEVERITIES[check.severity], outcome, check.subject, check.check
+
+
+def by_cause(found: Iterable[Check]) -> list[list[Check]]:
+    """Findings of one cause together, in the order of the first of each."""
+    groups: dict[object, list[Check]] = {}
+    for check in found:
+        key = (check.check, check.cause, verdict(check)) if check.cause else id(check)
+        groups.setdefault(key, []).append(check)
+    return list(groups.values())
+
+
+def totals(report: Report) -> Mapping[str, int]:
+    """How many checks fail, are undecided, warn, passed or were skipped, by that word."""
+    counted = dict.fromkeys(("failed", "undecided", "warning", "note", "passed", "skipped"), 0)
+    for check in report.checks:
+        counted[verdict(check)] += 1
+    return counted
+
+
+def verdict(check: Check) -> str:
+    """What became of a check, in one word for people."""
+    if check.outcome == "failed" and check.severity != "error":
+        return "warning" if check.severity == "warning" else "note"
+    return check.outcome
+
+
+def headline(report: Report) -> str:
+    """The result in one short sentence."""
+    failing = sum(each.fails for each in report.checks)
+    total = len(report.checks)
+    noun = report.of if total != 1 else report.of.removesuffix("s")
+    if total == 0:
+        return "nothing was checked" if report.of == "checks" else "no change"
+    if failing == 0:
+        return f"none of {total:,} {noun} fails"
+    return f"{failing:,} of {total:,} {noun} {'fails' if failing == 1 else 'fail'}"
+
+
+def score(coverage: Iterable[Coverage]) -> tuple[int, int]:
+    """How many mutants were killed, of how many that are not equivalent and could be decided."""
+    counted = [each.mutants for each in coverage if each.mutants is not None]
+    killed = sum(each.killed for each in counted)
+    return killed, killed + sum(len(each.survivors) for each in counted)

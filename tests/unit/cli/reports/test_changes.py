@@ -1,0 +1,84 @@
+"""Changes of `gateway diff` in the forms of reports."""
+
+import json
+
+import pytest
+
+from gateway.authoring.diff.changes import Change, Direction, Place, Verdict
+from gateway.cli.reports.changes import report_of_changes
+from gateway.cli.reports.forms import text_of
+
+NARROWED = Change(
+    rule="input-narrowed",
+    subject="golf/search_tee_times",
+    direction=Direction.TOOL_INPUT,
+    verdict=Verdict.BREAKING,
+    severity="error",
+    text="`passengers` has a smaller maximum.",
+    old=Place("old.json", "/a"),
+    new=Place("new.json", "/b"),
+    witness={"passengers": 9},
+    accepted_by="old",
+)
+
+
+def checked(**changed):
+    change = {name: getattr(NARROWED, name) for name in NARROWED.__struct_fields__} | changed
+    (check,) = report_of_changes([Change(**change)], "gateway diff a b", 0.5).checks
+    return check
+
+
+def test_a_breaking_change_has_its_witness_and_both_places():
+    check = checked()
+    assert (check.outcome, check.fails, check.input) == ("failed", True, '{"passengers":9}')
+    assert (check.sides.accepted_by, check.sides.old) == ("old", "old.json /a")
+    assert (check.path, check.pointer) == ("new.json", "/b")
+    assert check.sides.reason == "A value that was accepted is refused now."
+
+
+def test_null_is_a_witness():
+    assert checked(witness=None).input == "null"
+
+
+@pytest.mark.parametrize(
+    ("verdict", "severity", "outcome", "fails"),
+    [
+        (Verdict.SAFE, "info", "passed", False),
+        (Verdict.SAFE, "error", "passed", False),
+        (Verdict.UNDECIDED, "error", "undecided", True),
+        (Verdict.UNDECIDED, "info", "undecided", False),
+        (Verdict.BREAKING, "warning", "failed", False),
+        (Verdict.POLICY, "error", "failed", True),
+        (Verdict.POLICY, "info", "passed", False),
+    ],
+)
+def test_what_is_proved_and_how_severe_it_is_say_whether_it_fails(
+    verdict, severity, outcome, fails
+):
+    check = checked(verdict=verdict, severity=severity)
+    assert (check.outcome, check.fails) == (outcome, fails)
+
+
+def test_a_removed_contract_is_shown_where_it_was():
+    assert checked(new=None).path == "old.json"
+
+
+def test_proof_and_policy_are_two_columns():
+    report = report_of_changes([NARROWED], "gateway diff a b", 0.5)
+    text = text_of(report, "md")
+    assert "| proof | rule | contract | direction | change |" in text
+    assert "| breaking | error <code>input-narrowed</code> |" in text
+    assert text.startswith("### 1 of 1 change fails\n")
+
+
+def test_json_has_both_sides():
+    report = report_of_changes([NARROWED], "gateway diff a b", 0.5)
+    sides = json.loads(text_of(report, "json"))["checks"][0]["sides"]
+    assert sides["verdict"] == "breaking"
+    assert sides["direction"] == "tool input"
+
+
+def test_no_change_is_said():
+    assert text_of(report_of_changes([], "gateway diff a b", 0.0), "md").startswith(
+        "### No change\n"
+    )
