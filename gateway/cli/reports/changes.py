@@ -38,6 +38,7 @@ def _check(change: Change) -> Check:
             verdict=change.verdict.value,
             direction=change.direction and change.direction.value,
             accepted_by=change.accepted_by,
+            refusal=getattr(change, "refusal", ""),
             reason=rule.reason if (rule := RULES.get(change.rule)) else "",
             old=_written(change.old),
             new=_written(change.new),

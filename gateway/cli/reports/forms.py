@@ -8,6 +8,7 @@ import msgspec
 
 from gateway.cli.reports.junit import junit
 from gateway.cli.reports.markdown import markdown
+from gateway.cli.reports.page import page
 from gateway.cli.reports.record import Report
 from gateway.cli.reports.sarif import sarif
 from gateway.cli.reports.texts import json_inert
@@ -34,6 +35,7 @@ def _encodable(value: Any) -> Any:
 
 
 FORMS: Final[Mapping[str, Callable[[Report], str]]] = {
+    "html": page,
     "json": _json,
     "junit": junit,
     "md": markdown,
@@ -42,6 +44,7 @@ FORMS: Final[Mapping[str, Callable[[Report], str]]] = {
 """What `--format` may be, beside the text that a command prints for people."""
 
 _SUFFIXES: Final = {
+    ".html": "html",
     ".json": "json",
     ".md": "md",
     ".sarif": "sarif",

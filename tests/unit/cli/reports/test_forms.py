@@ -9,7 +9,7 @@ import pytest
 from gateway.cli.reports.forms import FORMS, form_of, text_of, write
 from gateway.cli.reports.record import Report
 from gateway.errors import ConfigurationError
-from tests.unit.cli.reports.records import HOSTILE, hostile, usual
+from tests.reports import HOSTILE, hostile, usual
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -44,7 +44,7 @@ def test_json_names_the_members_of_the_record():
     assert found["coverage"][0]["mutants"]["killed"] == 19
 
 
-@pytest.mark.parametrize("suffix", [".json", ".md", ".sarif", ".xml"])
+@pytest.mark.parametrize("suffix", [".html", ".json", ".md", ".sarif", ".xml"])
 def test_the_suffix_says_the_form(tmp_path, suffix):
     path = tmp_path / "new" / f"report{suffix}"
     write(usual(), path)

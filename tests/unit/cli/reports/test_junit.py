@@ -6,7 +6,7 @@ import pytest
 from lxml import etree
 
 from gateway.cli.reports.junit import junit
-from tests.unit.cli.reports.records import HOSTILE, hostile, usual
+from tests.reports import HOSTILE, hostile, usual
 
 ATTRIBUTES = {
     "testsuites": {"name", "time", "tests", "failures", "errors"},

@@ -9,7 +9,7 @@ from markdown_it import MarkdownIt
 
 from gateway.cli.reports.markdown import markdown
 from gateway.cli.reports.record import Report
-from tests.unit.cli.reports.records import HOSTILE, hostile, usual
+from tests.reports import HOSTILE, hostile, usual
 
 KEEPS_MENTIONS = {"code", "pre"}
 """GitHub looks for mentions, issues and emoji in all other elements."""

@@ -9,7 +9,7 @@ import pytest
 
 from gateway.cli.reports.record import Report
 from gateway.cli.reports.sarif import sarif
-from tests.unit.cli.reports.records import HOSTILE, hostile, usual
+from tests.reports import HOSTILE, hostile, usual
 
 
 def run_of(report):
