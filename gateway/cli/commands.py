@@ -59,6 +59,9 @@ COMMANDS: Final[Mapping[str, CommandEntry]] = MappingProxyType(
             "Turn tools of an import into contract files.",
         ),
         "lint": CommandEntry("gateway.cli.authoring.lint", "Check the contracts."),
+        "diff": CommandEntry(
+            "gateway.cli.authoring.diff", "Say what a change of contracts breaks, with proof."
+        ),
         "mock": CommandEntry(
             "gateway.cli.authoring.mock", "Serve the mock of an upstream over HTTP."
         ),

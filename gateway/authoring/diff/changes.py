@@ -1,7 +1,7 @@
 """Changes between two versions of contracts, each with its verdict."""
 
 from enum import StrEnum
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from msgspec import UNSET, Struct, UnsetType
 
@@ -15,11 +15,38 @@ class Direction(StrEnum):
     EVENT = "event out"
     UPSTREAM_REQUEST = "upstream request"
     UPSTREAM_RESPONSE = "upstream response"
+    REQUEST = "request"
+    """To an API that an OpenAPI document describes. We need not be one of its sides."""
+    RESPONSE = "response"
+    WEBHOOK_REPLY = "webhook reply"
+    """Ours, to the sender of a webhook."""
+    EVENT_REPLY = "event reply"
+    """A subscriber's, to who sends an event, a webhook of a document or a callback."""
 
     @property
     def is_received(self) -> bool:
         """Whether others send it and we read it: it may grow. What we send may shrink."""
         return self in {Direction.TOOL_INPUT, Direction.WEBHOOK, Direction.UPSTREAM_RESPONSE}
+
+    @property
+    def may_grow(self) -> bool:
+        """Whether who wrote the contract reads the values, so that it may accept more of them.
+
+        Otherwise it sends them, and may send fewer. A document of an upstream is the upstream's:
+        what is a request of ours, it reads.
+        """
+        return self in _READ
+
+
+_READ: Final = frozenset(
+    {
+        Direction.TOOL_INPUT,
+        Direction.WEBHOOK,
+        Direction.UPSTREAM_REQUEST,
+        Direction.REQUEST,
+        Direction.EVENT_REPLY,
+    }
+)
 
 
 class Verdict(StrEnum):
@@ -65,3 +92,5 @@ class Change(Struct, frozen=True, kw_only=True):
     witness: Any | UnsetType = UNSET
     accepted_by: Literal["old", "new"] | None = None
     """The side that accepts the witness. The other refuses it."""
+    refusal: str = ""
+    """Why the other refuses it: pointer and message of its validator."""

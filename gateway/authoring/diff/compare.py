@@ -1,0 +1,264 @@
+"""Compares what two sides offer: which changes are proved safe, and which break whom."""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
+
+import msgspec
+from msgspec import UNSET
+
+from gateway.authoring.diff.changes import Change, Direction, Level, Place, Verdict
+from gateway.authoring.diff.descent import TwoDefinitions
+from gateway.authoring.diff.proving import Comparison, Gap
+from gateway.authoring.diff.rules import RULES, severity_at
+from gateway.authoring.diff.surface import Exchange, Fact, Subject, lonely, paired
+from gateway.contract.values.pointers import child
+
+Subjects = Mapping[str, Subject]
+
+_REQUIRED: Final = {True: "input-required-added", False: "output-required-lost"}
+_MEMBER: Final = {True: "input-member-declared", False: "output-member-lost"}
+_NARROWED: Final = {True: "input-narrowed", False: "output-widened"}
+_SAFE: Final = {True: "input-widened", False: "output-narrowed"}
+_SHOWN: Final = 60
+"""Characters of a value in a text."""
+
+
+class Comparer:
+    """Compares two sides. TwoDefinitions that many contracts share are compared once."""
+
+    def __init__(self, level: Level) -> None:
+        self._level = level
+        self._definitions: dict[tuple[int, int], TwoDefinitions] = {}
+        self._known: dict[tuple[int, int, bool], set[tuple[str, str]]] = {}
+
+    def changes(
+        self, old: Subjects, new: Subjects, step: Callable[[str], None] = lambda _: None
+    ) -> tuple[Change, ...]:
+        """All changes, in the order of their subjects, each once."""
+        found: list[Change] = []
+        for name in sorted(old.keys() | new.keys()):
+            step(name)
+            if name not in new:
+                found.append(self._gone(old[name]))
+            elif name not in old:
+                found.append(self._come(new[name]))
+            else:
+                found += self._subject(old[name], new[name])
+        return _unique(found)
+
+    def _gone(self, subject: Subject) -> Change:
+        text = f"the {subject.kind} is gone"
+        return self._structural(f"{subject.kind}-removed", subject.name, text, old=subject.place)
+
+    def _come(self, subject: Subject) -> Change:
+        text = f"the {subject.kind} is new"
+        return self._structural(f"{subject.kind}-added", subject.name, text, new=subject.place)
+
+    def _structural(
+        self,
+        rule: str,
+        subject: str,
+        text: str,
+        old: Place | None = None,
+        new: Place | None = None,
+        direction: Direction | None = None,
+    ) -> Change:
+        severity = severity_at(RULES[rule], self._level)
+        is_break = RULES[rule].severity == "error"
+        safe = Verdict.SAFE if RULES[rule].severity == "info" else Verdict.POLICY
+        return Change(
+            rule=rule,
+            subject=subject,
+            direction=direction,
+            verdict=Verdict.BREAKING if is_break else safe,
+            severity=severity,
+            text=text,
+            old=old,
+            new=new,
+        )
+
+    def _subject(self, old: Subject, new: Subject) -> Iterator[Change]:
+        yield from self._facts(old, new)
+        yield from self._security(old, new)
+        for part in lonely(old, new):
+            if part.removed:
+                text = f"{part.name} is gone"
+                place = part.locate("")
+                yield self._structural(
+                    part.removed, old.name, text, old=place, direction=part.direction
+                )
+        for part in lonely(new, old):
+            if part.added:
+                text = f"{part.name} is new"
+                place = part.locate("")
+                yield self._structural(
+                    part.added, old.name, text, new=place, direction=part.direction
+                )
+        for one, other in paired(old, new):
+            yield from self._part(old.name, one, other)
+
+    def _facts(self, old: Subject, new: Subject) -> Iterator[Change]:
+        for name in sorted(old.facts.keys() | new.facts.keys()):
+            one, other = old.facts.get(name), new.facts.get(name)
+            if one is None and other is not None and other.added:
+                text = f"{name} is new"
+                yield self._structural(
+                    other.added, old.name, text, new=other.place, direction=other.direction
+                )
+            elif other is None and one is not None and one.removed:
+                text = f"{name} is gone"
+                yield self._structural(
+                    one.removed, old.name, text, old=one.place, direction=one.direction
+                )
+            elif one is not None and other is not None:
+                yield from self._fact(old.name, name, one, other)
+
+    def _fact(self, subject: str, name: str, old: Fact, new: Fact) -> Iterator[Change]:
+        if old.value != new.value and old.changed:
+            text = f"{name}: {old.value} → {new.value}"
+            yield self._structural(old.changed, subject, text, old.place, new.place, old.direction)
+
+    def _security(self, old: Subject, new: Subject) -> Iterator[Change]:
+        before, after = old.security or (frozenset(),), new.security or (frozenset(),)
+        refused = [each for each in before if not any(_is_enough(each, one) for one in after)]
+        if refused:
+            text = "credentials that were enough are not any more"
+            yield self._structural("security-narrowed", old.name, text, old.place, new.place)
+        elif any(all(not _is_enough(each, one) for one in before) for each in after):
+            text = "other credentials are enough too"
+            yield self._structural("security-widened", old.name, text, old.place, new.place)
+
+    def _part(self, subject: str, old: Exchange, new: Exchange) -> Iterator[Change]:
+        """The changes of one schema: what breaks, else what is proved to be safe."""
+        grows = old.direction.may_grow
+        outer, inner = (new, old) if grows else (old, new)
+        broken: set[tuple[str, str]] = set()
+        for gap in self._gaps(outer, inner):
+            broken.add((gap.candidate.inner.at, gap.candidate.outer.at))
+            yield self._breaking(subject, outer, inner, gap)
+        for gap in self._gaps(inner, outer):
+            places = (gap.candidate.outer.at, gap.candidate.inner.at)
+            if places not in broken:
+                yield self._safe(subject, outer, inner, gap)
+
+    def _gaps(self, outer: Exchange, inner: Exchange) -> Iterator[Gap]:
+        definitions = self._both(outer.definitions, inner.definitions)
+        if definitions.are_same(outer.schema, inner.schema):
+            return
+        key = (id(outer.definitions), id(inner.definitions), outer.direction.may_grow)
+        known = self._known.setdefault(key, set())
+        yield from Comparison(definitions, known, outer.schema, inner.schema).gaps()
+
+    def _both(self, outer: Mapping[str, Any], inner: Mapping[str, Any]) -> TwoDefinitions:
+        key = (id(outer), id(inner))
+        if key not in self._definitions:
+            self._definitions[key] = TwoDefinitions(outer, inner)
+        return self._definitions[key]
+
+    def _breaking(self, subject: str, outer: Exchange, inner: Exchange, gap: Gap) -> Change:
+        grows = inner.direction.may_grow
+        wanted = {"required": _REQUIRED, "member": _MEMBER, "narrowed": _NARROWED}
+        rule = RULES[wanted[gap.candidate.want][grows]]
+        is_shown = gap.witness is not UNSET
+        outer_place, inner_place = _places(outer, inner, gap)
+        return Change(
+            rule=rule.id if is_shown else "schema-rewritten",
+            subject=subject,
+            direction=inner.direction,
+            verdict=Verdict.BREAKING if is_shown else Verdict.UNDECIDED,
+            severity=severity_at(rule, self._level) if is_shown else "error",
+            text=f"{inner.name}: {_what(gap, is_outer_new=grows)}",
+            old=inner_place if grows else outer_place,
+            new=outer_place if grows else inner_place,
+            witness=gap.witness,
+            accepted_by=("old" if grows else "new") if is_shown else None,
+            refusal=gap.refusal,
+        )
+
+    def _safe(self, subject: str, outer: Exchange, inner: Exchange, gap: Gap) -> Change:
+        """A change that is proved to be safe. `gap` is of the other direction."""
+        grows = inner.direction.may_grow
+        inner_place, outer_place = _places(inner, outer, gap)
+        rule = RULES[_SAFE[grows]]
+        return Change(
+            rule=rule.id,
+            subject=subject,
+            direction=inner.direction,
+            verdict=Verdict.SAFE,
+            severity=rule.severity,
+            text=f"{inner.name}: {_what(gap, is_outer_new=not grows)}",
+            old=inner_place if grows else outer_place,
+            new=outer_place if grows else inner_place,
+        )
+
+
+def _places(outer: Exchange, inner: Exchange, gap: Gap) -> tuple[Place, Place]:
+    """Where the keyword of the gap is written, or the schema around it."""
+    keywords = gap.candidate.keywords
+    below = child("", keywords[0]) if len(keywords) == 1 else ""
+    candidate = gap.candidate
+    return outer.locate(candidate.outer.at + below), inner.locate(candidate.inner.at + below)
+
+
+def _is_enough(credentials: Any, alternative: Any) -> bool:
+    """Whether who has `credentials` has all that `alternative` asks for."""
+    known = dict(credentials)
+    return all(scheme in known and scopes <= known[scheme] for scheme, scopes in alternative)
+
+
+def _what(gap: Gap, *, is_outer_new: bool) -> str:
+    """What differs at the place of a gap, as `passengers: maximum 19 → 16`."""
+    candidate = gap.candidate
+    before, after = candidate.outer.schema, candidate.inner.schema
+    if is_outer_new:
+        before, after = after, before
+    steps = [_step(*link.step) for link in candidate.chain]
+    where = "".join(each for each in steps if each).removeprefix(".") or "the whole"
+    if candidate.want == "required":
+        name = f"{where}.{candidate.name}".removeprefix("the whole.")
+        return f"{name} is {'required now' if is_outer_new else 'not required any more'}"
+    if candidate.want == "member":
+        return f"{where} {'has a schema now' if is_outer_new else 'has no schema any more'}"
+    if before is False or after is False:
+        return f"{where} {'is not allowed any more' if after is False else 'is allowed now'}"
+    words = [_keyword(each, before, after) for each in candidate.keywords]
+    return f"{where}: {', '.join(words) if words else 'another schema'}"
+
+
+def _step(kind: str, where: Any) -> str:
+    match kind:
+        case "member":
+            return f".{where}"
+        case "any member":
+            return ".*"
+        case "item":
+            return f"[{where}]"
+        case "any item":
+            return "[]"
+        case _:
+            return ""
+
+
+def _keyword(keyword: str, before: Any, after: Any) -> str:
+    old, new = before.get(keyword, UNSET), after.get(keyword, UNSET)
+    if keyword == "enum" and isinstance(old, list) and isinstance(new, list):
+        gone = [each for each in old if each not in new]
+        come = [each for each in new if each not in old]
+        words = [f"without {_text(gone)}"] if gone else []
+        words += [f"with {_text(come)}"] if come else []
+        return f"enum {' and '.join(words)}"
+    if old is UNSET:
+        return f"{keyword} {_text(new)} is new"
+    if new is UNSET:
+        return f"{keyword} {_text(old)} is gone"
+    return f"{keyword} {_text(old)} → {_text(new)}"
+
+
+def _text(value: Any) -> str:
+    text = msgspec.json.encode(value).decode()
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+
+
+def _unique(changes: list[Change]) -> tuple[Change, ...]:
+    known = {msgspec.json.encode(each, order="deterministic"): each for each in changes}
+    return tuple(known.values())

@@ -1,0 +1,361 @@
+"""Finds the smallest places at which one schema may refuse what another admits.
+
+Where both schemas are built alike, members are compared with members: if each is contained, so is
+the whole. What it finds are candidates, because other parts of the schemas may make up for one:
+`gateway.authoring.diff.proving` proves them or finds a witness.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import Any, Final, Literal
+
+import msgspec
+from msgspec import UNSET, Struct, UnsetType
+
+from gateway.contract.schemas.containment import Contained, Witness, containment
+from gateway.contract.values.pointers import child
+from gateway.contract.values.schema import PREFIX, names_in, with_definitions
+
+Schema = dict[str, Any]
+Step = tuple[Literal["member", "any member", "item", "any item", "same"], Any]
+"""How a value is reached from the value around it."""
+
+UNREAD: Final = "x-unread"
+"""The keyword of what no validator can run. It is compared as text only."""
+_JOINED: Final = ("allOf", "anyOf")
+_OBJECT: Final = ("properties", "patternProperties", "additionalProperties")
+_ARRAY: Final = ("items", "prefixItems")
+_WHOLE: Final = frozenset({"unevaluatedProperties", "unevaluatedItems"})
+"""Keywords that depend on all others beside them, so that these cannot be taken apart."""
+_MAX_DEPTH: Final = 60
+
+_encoder: Final = msgspec.json.Encoder(order="deterministic")
+
+
+class Node(Struct, frozen=True):
+    """A schema and its position: a pointer inside its part, or `#name` and one inside of that."""
+
+    schema: Any
+    at: str
+
+
+class Link(Struct, frozen=True):
+    """One step of a candidate from the whole schema: where it left, and how."""
+
+    outer: Node
+    inner: Node
+    step: Step
+
+
+Want = Literal["narrowed", "required", "member"]
+
+
+class Candidate(Struct, frozen=True, kw_only=True):
+    """A place where `inner` may admit what `outer` refuses."""
+
+    chain: tuple[Link, ...]
+    outer: Node
+    inner: Node
+    want: Want
+    """`required`: a member is. `member`: only `outer` names it, where `inner` admits any."""
+    name: str = ""
+    """That of the member."""
+    keywords: tuple[str, ...] = ()
+    """Those that differ."""
+    seed: Any | UnsetType = UNSET
+    """A value at this place that this part of `inner` admits, and that of `outer` refuses."""
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """The same for the same place, however it is reached."""
+        return (self.outer.at, self.inner.at, self.want, self.name, self.keywords)
+
+
+def whole(schema: Any, definitions: Mapping[str, Any]) -> Schema:
+    """`schema` as an object with the definitions that it needs."""
+    if isinstance(schema, bool):
+        return {} if schema else {"not": {}}
+    found = with_definitions(schema, definitions)
+    return found if isinstance(found, dict) else {}
+
+
+def encoded(value: Any) -> bytes:
+    """`value` as text that is the same for equal values."""
+    return _encoder.encode(value)
+
+
+class TwoDefinitions:
+    """The definitions of the two sides of one comparison, and which of them differ."""
+
+    def __init__(self, outer: Mapping[str, Any], inner: Mapping[str, Any]) -> None:
+        self.outer = outer
+        self.inner = inner
+        self._differing: frozenset[str] | None = None
+
+    @property
+    def differing(self) -> frozenset[str]:
+        """The names whose definitions differ, or that refer to such a definition."""
+        if self._differing is None:
+            self._differing = frozenset(self._found())
+        return self._differing
+
+    def are_same(self, outer: Any, inner: Any) -> bool:
+        """Whether the two schemas are written alike, also behind their references."""
+        text = encoded(outer)
+        if text != encoded(inner):
+            return False
+        return b'"$ref"' not in text or self.differing.isdisjoint(names_in(outer))
+
+    def _found(self) -> Iterator[str]:
+        users: dict[str, list[str]] = {}
+        waiting: list[str] = []
+        for name in {**self.outer, **self.inner}:
+            if name in self.outer and name in self.inner:
+                text = encoded(self.outer[name])
+                if text == encoded(self.inner[name]):
+                    for used in set(names_in(self.outer[name])) if b'"$ref"' in text else ():
+                        users.setdefault(used, []).append(name)
+                    continue
+            waiting.append(name)
+        known: set[str] = set()
+        while waiting:
+            name = waiting.pop()
+            if name not in known:
+                known.add(name)
+                waiting += users.get(name, ())
+        yield from known
+
+
+class Descent:
+    """Compares the schemas of one part in one direction."""
+
+    def __init__(self, definitions: TwoDefinitions, known: set[tuple[str, str]]) -> None:
+        """`known` are the pairs of definitions that need no look again."""
+        self._definitions = definitions
+        self._known = known
+        self.passed: set[tuple[str, str]] = set()
+        """The pairs of definitions that were looked at."""
+
+    def candidates(
+        self, outer: Node, inner: Node, chain: tuple[Link, ...] = ()
+    ) -> Iterator[Candidate]:
+        """The candidates of two schemas."""
+        if self._definitions.are_same(outer.schema, inner.schema) or len(chain) > _MAX_DEPTH:
+            return
+        outer = _target(outer, self._definitions.outer)
+        inner = _target(inner, self._definitions.inner)
+        if self._is_known((outer.at, inner.at)):
+            return
+        if _is_leaf(outer.schema) or _is_leaf(inner.schema) or _are_unlike(outer, inner):
+            yield from self._leaf(outer, inner, chain)
+            return
+        yield from self._required(outer, inner, chain)
+        yield from self._own(outer, inner, chain)
+        if _may_be("object", inner.schema):
+            yield from self._members(outer, inner, chain)
+        if _may_be("array", inner.schema):
+            yield from self._items(outer, inner, chain)
+        for keyword in _JOINED:
+            yield from self._joined(keyword, outer, inner, chain)
+
+    def _is_known(self, pair: tuple[str, str]) -> bool:
+        """Whether the two definitions were compared before. Else they count as compared."""
+        if not all(at.startswith("#") for at in pair):
+            return False
+        if pair in self._known or pair in self.passed:
+            return True
+        self.passed.add(pair)
+        return False
+
+    def _leaf(
+        self, outer: Node, inner: Node, chain: tuple[Link, ...], keywords: Sequence[str] = ()
+    ) -> Iterator[Candidate]:
+        """A candidate of two schemas that are compared as wholes."""
+        left = whole(outer.schema, self._definitions.outer)
+        right = whole(inner.schema, self._definitions.inner)
+        answer = ask(encoded(left), encoded(right))
+        if isinstance(answer, Contained):
+            return
+        yield Candidate(
+            chain=chain,
+            outer=outer,
+            inner=inner,
+            want="narrowed",
+            keywords=tuple(keywords),
+            seed=answer.value if isinstance(answer, Witness) else UNSET,
+        )
+
+    def _required(self, outer: Node, inner: Node, chain: tuple[Link, ...]) -> Iterator[Candidate]:
+        known = inner.schema.get("required", ())
+        for name in outer.schema.get("required", ()):
+            if name not in known:
+                yield Candidate(
+                    chain=chain,
+                    outer=outer,
+                    inner=inner,
+                    want="required",
+                    name=name,
+                    keywords=("required",),
+                )
+
+    def _own(self, outer: Node, inner: Node, chain: tuple[Link, ...]) -> Iterator[Candidate]:
+        """The keywords that are no schemas of members, items or parts."""
+        left, right = _own(outer.schema), _own(inner.schema)
+        if self._definitions.are_same(left, right):
+            return
+        names = sorted(left.keys() | right.keys())
+        keywords = [each for each in names if left.get(each, UNSET) != right.get(each, UNSET)]
+        yield from self._leaf(Node(left, outer.at), Node(right, inner.at), chain, keywords)
+
+    def _members(self, outer: Node, inner: Node, chain: tuple[Link, ...]) -> Iterator[Candidate]:
+        left, right = outer.schema, inner.schema
+        yield from self._patterns(outer, inner, chain)
+        # A member that is not named is one of the others. Whether a pattern names it is asked when
+        # the candidate is proved.
+        others = right.get("additionalProperties", True)
+        names = {**left.get("properties", {}), **right.get("properties", {})}
+        for name in names:
+            one, other = _member(outer, name), _member(inner, name)
+            if other.schema is False:
+                continue
+            link = (*chain, Link(outer, inner, ("member", name)))
+            is_named = name in right.get("properties", {})
+            if not is_named and others is not False and not _is_any(one.schema):
+                yield from self._declared(one, other, link, name)
+            else:
+                yield from self.candidates(one, other, link)
+        if others is not False:
+            link = (*chain, Link(outer, inner, ("any member", tuple(names))))
+            one, other = _others(outer), _others(inner)
+            yield from self.candidates(one, other, link)
+
+    def _declared(
+        self, outer: Node, inner: Node, chain: tuple[Link, ...], name: str
+    ) -> Iterator[Candidate]:
+        for found in self._leaf(outer, inner, chain):
+            yield msgspec.structs.replace(found, want="member", name=name)
+
+    def _patterns(self, outer: Node, inner: Node, chain: tuple[Link, ...]) -> Iterator[Candidate]:
+        left = outer.schema.get("patternProperties", {})
+        right = inner.schema.get("patternProperties", {})
+        if self._definitions.are_same(left, right):
+            return
+        keywords = [name for name in _OBJECT if name != "properties"]
+        yield from self._leaf(
+            Node(_only(outer.schema, _OBJECT), outer.at),
+            Node(_only(inner.schema, _OBJECT), inner.at),
+            chain,
+            keywords,
+        )
+
+    def _items(self, outer: Node, inner: Node, chain: tuple[Link, ...]) -> Iterator[Candidate]:
+        left, right = outer.schema.get("prefixItems", []), inner.schema.get("prefixItems", [])
+        for index in range(max(len(left), len(right))):
+            link = (*chain, Link(outer, inner, ("item", index)))
+            yield from self.candidates(_item(outer, index), _item(inner, index), link)
+        first = max(len(left), len(right))
+        link = (*chain, Link(outer, inner, ("any item", first)))
+        yield from self.candidates(_item(outer, first), _item(inner, first), link)
+
+    def _joined(
+        self, keyword: str, outer: Node, inner: Node, chain: tuple[Link, ...]
+    ) -> Iterator[Candidate]:
+        left, right = _parts(keyword, outer), _parts(keyword, inner)
+        rest = [one for one in left if not any(self._same(one, other) for other in right)]
+        others = [one for one in right if not any(self._same(one, other) for other in left)]
+        if not rest and (keyword == "allOf" or not others):
+            return
+        if len(rest) == len(others):
+            link = (*chain, Link(outer, inner, ("same", None)))
+            for one, other in zip(rest, others, strict=True):
+                yield from self.candidates(one, other, link)
+            return
+        one = Node(_only(outer.schema, (keyword,)), outer.at)
+        other = Node(_only(inner.schema, (keyword,)), inner.at)
+        yield from self._leaf(one, other, chain, (keyword,))
+
+    def _same(self, outer: Node, inner: Node) -> bool:
+        return self._definitions.are_same(outer.schema, inner.schema)
+
+
+@lru_cache(maxsize=20_000)
+def ask(outer: bytes, inner: bytes) -> Any:
+    """`containment` of two schemas as JSON, remembered. UNREAD keywords are never proved."""
+    if UNREAD.encode() in outer or UNREAD.encode() in inner:
+        return None
+    return containment(msgspec.json.decode(outer), msgspec.json.decode(inner))
+
+
+_ONE_PART: Final = re.compile(r"allOf|anyOf|oneOf")
+
+
+def _target(node: Node, definitions: Mapping[str, Any]) -> Node:
+    """What a schema is that only refers to another one, or only wraps it."""
+    passed: set[str] = set()
+    while isinstance(node.schema, dict) and len(node.schema) == 1 and node.at not in passed:
+        passed.add(node.at)
+        ((keyword, value),) = node.schema.items()
+        if keyword == "$ref":
+            name = value.removeprefix(PREFIX)
+            node = Node(definitions[name], f"#{name.replace('~', '~0').replace('/', '~1')}")
+        elif _ONE_PART.fullmatch(keyword) and len(value) == 1:
+            node = Node(value[0], child(child(node.at, keyword), 0))
+    return node
+
+
+def _is_any(schema: Any) -> bool:
+    return schema is True or schema == {}
+
+
+def _is_leaf(schema: Any) -> bool:
+    return not isinstance(schema, dict) or not schema or not _WHOLE.isdisjoint(schema)
+
+
+def _are_unlike(outer: Node, inner: Node) -> bool:
+    """Whether the two are built of other parts, so that no part has its partner."""
+    return _shape(outer.schema) != _shape(inner.schema)
+
+
+def _shape(schema: Schema) -> list[bool]:
+    """Which keywords that combine schemas it has."""
+    return [keyword in schema for keyword in (*_JOINED, "oneOf", "if", "not")]
+
+
+def _may_be(kind: str, schema: Schema) -> bool:
+    types = schema.get("type", kind)
+    return kind in (types if isinstance(types, list) else [types])
+
+
+def _own(schema: Schema) -> Schema:
+    taken = {*_JOINED, *_OBJECT, *_ARRAY, "required"}
+    return {keyword: value for keyword, value in schema.items() if keyword not in taken}
+
+
+def _only(schema: Schema, keywords: Sequence[str]) -> Schema:
+    kept = {keyword: schema[keyword] for keyword in keywords if keyword in schema}
+    return kept if "type" not in schema else {"type": schema["type"], **kept}
+
+
+def _member(node: Node, name: str) -> Node:
+    members = node.schema.get("properties", {})
+    if name in members:
+        return Node(members[name], child(child(node.at, "properties"), name))
+    return _others(node)
+
+
+def _others(node: Node) -> Node:
+    schema = node.schema.get("additionalProperties", True)
+    return Node(schema, child(node.at, "additionalProperties"))
+
+
+def _item(node: Node, index: int) -> Node:
+    first = node.schema.get("prefixItems", [])
+    if index < len(first):
+        return Node(first[index], child(child(node.at, "prefixItems"), index))
+    return Node(node.schema.get("items", True), child(node.at, "items"))
+
+
+def _parts(keyword: str, node: Node) -> list[Node]:
+    below = child(node.at, keyword)
+    return [Node(each, child(below, at)) for at, each in enumerate(node.schema.get(keyword, ()))]

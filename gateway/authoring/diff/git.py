@@ -1,0 +1,63 @@
+"""Reads files of a git commit, without touching the working tree."""
+
+import io
+import subprocess
+import tarfile
+from pathlib import Path
+from typing import Final
+
+from gateway.errors import ContractError
+
+_SECONDS: Final = 60
+_MAX_BYTES: Final = 512 * 1024 * 1024
+
+
+def is_ref(text: str, folder: Path) -> bool:
+    """Whether the repository around `folder` has a commit of this name."""
+    if not text or text.startswith("-"):
+        return False
+    asked = ["rev-parse", "--verify", "--quiet", "--end-of-options", f"{text}^{{commit}}"]
+    return _git(asked, folder).returncode == 0
+
+
+def extract(ref: str, path: Path, target: Path) -> Path:
+    """Write the file or folder `path`, as it was at `ref`, below `target`. Returns where it is.
+
+    Raises `ContractError` if there is no such commit, or it has nothing at `path`.
+    """
+    folder = path if path.is_dir() else path.parent
+    while not folder.is_dir():
+        folder = folder.parent
+    if not is_ref(ref, folder):
+        raise ContractError(
+            f"{ref} is no file, no folder, and no commit of the git repository at "
+            f"{folder.absolute()}; correct the name, or fetch it with `git fetch`"
+        )
+    relative = path.absolute().relative_to(folder.absolute())
+    commit = f"{ref}^{{commit}}"
+    archived = _git(["archive", "--format=tar", commit, "--", relative.as_posix()], folder)
+    if archived.returncode != 0:
+        raise ContractError(
+            f"the commit {ref} has nothing at {path}; name a commit that has it, or write REF:PATH"
+        )
+    if len(archived.stdout) > _MAX_BYTES:
+        raise ContractError(f"{path} at {ref} is larger than {_MAX_BYTES:,} bytes; name a part")
+    with tarfile.open(fileobj=io.BytesIO(archived.stdout)) as tar:
+        tar.extractall(target, filter="data")
+    return target / relative
+
+
+def _git(arguments: list[str], folder: Path) -> "subprocess.CompletedProcess[bytes]":
+    try:
+        return subprocess.run(  # noqa: S603 - no shell; a ref never begins with a dash
+            ["git", "-C", str(folder), *arguments],  # noqa: S607 - the user's own git
+            capture_output=True,
+            check=False,
+            timeout=_SECONDS,
+        )
+    except FileNotFoundError:
+        raise ContractError(
+            "git is not installed, so a commit cannot be read; install git, or name two folders"
+        ) from None
+    except subprocess.TimeoutExpired:
+        raise ContractError("git does not answer; try `git status` in the folder") from None

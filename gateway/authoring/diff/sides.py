@@ -1,0 +1,111 @@
+"""Reads the two sides of a comparison: folders of contracts, git refs, OpenAPI documents."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from gateway.authoring.codegen.imported import imported_records, with_imported
+from gateway.authoring.codegen.ir import Contracts
+from gateway.authoring.codegen.lowering import lower
+from gateway.authoring.contracts.cache import uncached
+from gateway.authoring.contracts.finding import ContractRefused, errors
+from gateway.authoring.contracts.tree import SourceTree, read_tree
+from gateway.authoring.diff.changes import Change, Level
+from gateway.authoring.diff.compare import Comparer
+from gateway.authoring.diff.git import extract
+from gateway.authoring.diff.projects import subjects_of
+from gateway.authoring.diff.surface import Subject
+from gateway.authoring.lint import CHECKS
+from gateway.authoring.lint.draft import Draft
+from gateway.authoring.lint.policies import without_waived
+from gateway.errors import ContractError
+from gateway.project_folder import INDEX
+
+
+class Side(Struct, frozen=True, kw_only=True):
+    """One side: what was named, and what it offers."""
+
+    name: str
+    """As it was named, for messages."""
+    subjects: dict[str, Subject]
+    contracts: Contracts | None = None
+    """None: the side is a document."""
+    counterpart: str = ""
+    """What it is compared with if nothing is named: the same of the working tree."""
+
+
+def read_contracts(folder: Path, name: str, packages: Sequence[str]) -> Side:
+    """The side of a folder of contracts, or of the project that holds one.
+
+    Raises `ContractRefused` if the contracts have errors, and `ContractError` if there are none.
+    """
+    schemas = folder if (folder / INDEX).is_file() else folder / "schemas"
+    if not (schemas / INDEX).is_file():
+        raise ContractError(
+            f"{name} has no {INDEX}, so it holds no contracts; name a folder of contracts, a git "
+            "ref of one, or an OpenAPI document"
+        )
+    tree = read_tree(schemas)
+    _refuse_unreadable(tree, packages)
+    contracts = with_imported(lower(tree), imported_records(schemas, uncached, lambda _: None))
+    subjects = {each.name: each for each in subjects_of(contracts, tree)}
+    return Side(name=name, subjects=subjects, contracts=contracts)
+
+
+def _refuse_unreadable(tree: SourceTree, packages: Sequence[str]) -> None:
+    """Raise `ContractRefused` for contracts that cannot be read.
+
+    Whether a binding fits its schemas, and whether its code exists, is for `gateway lint`: a git
+    ref is read without code, and a narrowed schema is shown before its bindings are right.
+    """
+    draft = Draft(tree, packages)
+    found = [*tree.findings, *(each for check in CHECKS for each in check(draft))]
+    refusals = [each for each in errors(without_waived(draft, found)) if "handler" not in each.rule]
+    if refusals:
+        raise ContractRefused(refusals)
+
+
+def read_side(
+    text: str, schemas: Path, packages: Sequence[str], step: Callable[[str], None]
+) -> Side:
+    """The side that `text` names. `schemas` is the project's folder of contracts.
+
+    Raises `ContractError`, also as `ContractRefused`, for what cannot be read.
+    """
+    step(f"reading {text}")
+    try:
+        return _read(text, schemas, packages)
+    except ContractRefused as error:
+        raise ContractError(f"{text} cannot be compared: {error}") from None
+
+
+def _read(text: str, schemas: Path, packages: Sequence[str]) -> Side:
+    path = Path(text)
+    if path.exists():
+        return replace(_at(path, text, packages), counterpart=str(schemas))
+    ref, _, file = text.partition(":")
+    with TemporaryDirectory(prefix="gateway-diff-") as folder:
+        found = extract(ref, Path(file) if file else schemas, Path(folder))
+        side = _at(found, text, packages)
+    return replace(side, counterpart=file or str(schemas))
+
+
+def _at(path: Path, name: str, packages: Sequence[str]) -> Side:
+    if path.is_dir():
+        return read_contracts(path, name, packages)
+    raise ContractError(f"{name} is no folder")
+
+
+def changes_between(
+    old: Side, new: Side, level: Level, step: Callable[[str], None]
+) -> tuple[Change, ...]:
+    """What changed from `old` to `new`. Raises `ContractError` if they are of two kinds."""
+    if (old.contracts is None) != (new.contracts is None):
+        raise ContractError(
+            f"{old.name} and {new.name} cannot be compared: one is a folder of contracts, and the "
+            "other an OpenAPI document; name two of one kind"
+        )
+    return Comparer(level).changes(old.subjects, new.subjects, step)

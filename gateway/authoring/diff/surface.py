@@ -1,0 +1,87 @@
+"""What one side says of its contracts, in a form in which two sides can be compared."""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Literal
+
+from msgspec import Struct
+
+from gateway.authoring.diff.changes import Direction, Place
+
+Kind = Literal["tool", "operation", "webhook", "event", "callback"]
+Locate = Callable[[str], Place]
+"""Where the part of a schema at a position is written. See `descent.Node`."""
+
+
+class Exchange(Struct, frozen=True, kw_only=True):
+    """One schema of a contract, in one direction."""
+
+    name: str
+    """Equal on both sides, such as `arguments` or `200 application/json`."""
+    direction: Direction
+    schema: Any
+    """References lead to `definitions`, as `#/$defs/<name>`."""
+    definitions: Mapping[str, Any] = {}
+    locate: Locate
+    added: str = ""
+    """The rule if only the new side has it. Empty: another part of the subject says so."""
+    removed: str = ""
+    fallback: tuple[str, ...] = ()
+    """The names under which the other side may have what this part is for: `4XX`, `default`."""
+
+
+class Fact(Struct, frozen=True, kw_only=True):
+    """Something that is there or not, and that is one text. Nothing is to be proved."""
+
+    value: str = ""
+    place: Place
+    added: str = ""
+    removed: str = ""
+    changed: str = ""
+    """The rule if the two sides differ. Empty: nobody minds."""
+    direction: Direction | None = None
+
+
+Alternative = frozenset[tuple[str, frozenset[str]]]
+"""Credentials that are enough together: each scheme with its scopes."""
+
+
+class Subject(Struct, frozen=True, kw_only=True):
+    """One contract: a tool, a webhook, an event, or an operation of a document."""
+
+    name: str
+    kind: Kind
+    place: Place
+    parts: Mapping[str, Exchange]
+    facts: Mapping[str, Fact] = {}
+    """By a name that says what it is, such as `status 404`."""
+    security: tuple[Alternative, ...] = ()
+    """Empty: no credentials are needed."""
+
+
+Pair = tuple[Exchange, Exchange]
+
+
+def paired(old: Subject, new: Subject) -> Iterator[Pair]:
+    """The parts that both sides have, also where one has it for more than the other."""
+    for name, part in old.parts.items():
+        if name in new.parts:
+            yield part, new.parts[name]
+    yield from ((_wider(part, old), part) for part in _missing(new, old) if _has(part, old))
+    yield from ((part, _wider(part, new)) for part in _missing(old, new) if _has(part, new))
+
+
+def lonely(one: Subject, other: Subject) -> Iterator[Exchange]:
+    """The parts of `one` that have no partner in `other`."""
+    return (part for part in _missing(one, other) if not _has(part, other))
+
+
+def _missing(one: Subject, other: Subject) -> Iterator[Exchange]:
+    return (part for name, part in one.parts.items() if name not in other.parts)
+
+
+def _has(part: Exchange, other: Subject) -> bool:
+    return any(name in other.parts for name in part.fallback)
+
+
+def _wider(part: Exchange, other: Subject) -> Exchange:
+    return next(other.parts[name] for name in part.fallback if name in other.parts)

@@ -1,0 +1,196 @@
+"""`gateway diff`."""
+
+from pathlib import Path
+from typing import Any, Final, Literal, get_args
+
+import click
+import msgspec
+
+from gateway.authoring.diff.acknowledged import (
+    FILE_NAME,
+    Decisions,
+    Judged,
+    fingerprint,
+    judged,
+    read_decisions,
+)
+from gateway.authoring.diff.changes import Change, Level, Place, Verdict
+from gateway.authoring.diff.rules import RULES
+from gateway.authoring.diff.sides import Side, changes_between, read_side
+from gateway.cli.options import project_folder, settings_of, settings_options
+from gateway.cli.output import json_line, print_json, print_table, progress
+from gateway.cli.problems import FINDINGS, OK, plain
+
+Form = Literal["text", "markdown", "json"]
+
+_ORDER: Final = (Verdict.BREAKING, Verdict.UNDECIDED, Verdict.POLICY, Verdict.SAFE)
+_CODE: Final = str.maketrans({"|": "\\|", "`": "'", "<": "&lt;", ">": "&gt;"})
+
+
+@click.command(epilog="Example: gateway diff main; gateway diff old/openapi.yaml new/openapi.yaml")
+@click.argument("old", required=False)
+@click.argument("new", required=False)
+@click.option(
+    "--level",
+    type=click.Choice(get_args(Level)),
+    default="api",
+    show_default=True,
+    help="How strict: files forbids all that api forbids, and api all that wire does.",
+)
+@click.option(
+    "--acknowledged",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help=f"File of accepted changes and severities.  [default: {FILE_NAME} of the project]",
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(get_args(Form)),
+    help="How to print the changes.  [default: text]",
+)
+@click.option("--json", "form", flag_value="json", help="Print JSON for programs.")
+@click.option("--rules", is_flag=True, help="Print the rules instead of comparing.")
+@settings_options("schemas")
+def command(
+    *,
+    old: str | None,
+    new: str | None,
+    level: Level,
+    acknowledged: Path | None,
+    form: Form | None,
+    rules: bool,
+    **flags: Any,
+) -> int:
+    """Say what a change of contracts breaks: exit code 0 for nothing, 1 for something.
+
+    OLD and NEW are folders of contracts, git refs, or OpenAPI documents (also REF:FILE). NEW is
+    the working tree if it is not given. What cannot be read is exit code 2.
+    """
+    if rules:
+        _print_rules(form or "text")
+        return OK
+    if old is None:
+        raise click.UsageError("name what to compare with, such as `gateway diff main`")
+    settings = settings_of(flags)
+    decisions = _decisions(acknowledged, project_folder(settings))
+    with progress("diff") as step:
+        one = read_side(old, settings.schemas, settings.handler_packages, step)
+        other = read_side(new or one.counterpart, settings.schemas, settings.handler_packages, step)
+        found = judged(changes_between(one, other, level, step), decisions)
+    _print(one, other, found, form or "text")
+    return FINDINGS if any(map(found.fails, found.changes)) else OK
+
+
+def _decisions(path: Path | None, folder: Path) -> Decisions:
+    if path is not None:
+        return read_decisions(path)
+    usual = folder / FILE_NAME
+    return read_decisions(usual) if usual.is_file() else Decisions()
+
+
+def _print(old: Side, new: Side, found: Judged, form: Form) -> None:
+    if form == "json":
+        _print_json(old, new, found)
+    elif form == "markdown":
+        _print_markdown(old, new, found)
+    else:
+        _print_text(found)
+
+
+def _sorted(changes: tuple[Change, ...]) -> list[Change]:
+    """What breaks first; else in the order of the subjects."""
+    return sorted(changes, key=lambda each: _ORDER.index(each.verdict))
+
+
+def _print_json(old: Side, new: Side, found: Judged) -> None:
+    print_json(
+        {
+            "old": old.name,
+            "new": new.name,
+            "changes": [
+                {
+                    **msgspec.to_builtins(each),
+                    "fingerprint": fingerprint(each),
+                    "fails": found.fails(each),
+                    "acknowledged": found.accepted.get(fingerprint(each)),
+                }
+                for each in _sorted(found.changes)
+            ],
+            "unmatched": found.unmatched,
+            "counts": _counts(found),
+        }
+    )
+
+
+def _counts(found: Judged) -> dict[str, int]:
+    counts = {
+        verdict.value: sum(each.verdict is verdict for each in found.changes) for verdict in _ORDER
+    }
+    return {**counts, "failing": sum(map(found.fails, found.changes))}
+
+
+def _print_text(found: Judged) -> None:
+    for each in _sorted(found.changes):
+        reason = found.accepted.get(fingerprint(each))
+        known = "" if reason is None else f"  (acknowledged: {reason})"
+        head = f"{each.verdict.value.upper()}  {each.subject}  {each.text}"
+        click.echo(plain(f"{head}  [{each.rule} {each.severity} {fingerprint(each)}]{known}"))
+        click.echo(plain(f"  {_place(each)}"))
+        if each.accepted_by is not None:
+            click.echo(f"  {json_line(each.witness)}")
+            click.echo(plain(f"  {_refusal(each)}"))
+    _print_unmatched(found)
+    counts = _counts(found)
+    words = ", ".join(f"{counts[verdict.value]} {verdict.value}" for verdict in _ORDER)
+    click.echo(f"{words}; {counts['failing']} to fix or acknowledge")
+
+
+def _print_unmatched(found: Judged) -> None:
+    for each in found.unmatched:
+        text = f"note: no change is {each.change} ({each.rule}, {each.subject}); delete the entry"
+        click.echo(plain(text), err=True)
+
+
+def _place(change: Change) -> str:
+    old, new = (_named(each) for each in (change.old, change.new))
+    return new or old if not (old and new) or old == new else f"{old} → {new}"
+
+
+def _named(place: Place | None) -> str:
+    return f"{place.path}#{place.pointer}" if place else ""
+
+
+def _refusal(change: Change) -> str:
+    accepts, refuses = ("OLD", "NEW") if change.accepted_by == "old" else ("NEW", "OLD")
+    return f"accepted by {accepts}, refused by {refuses}: {change.refusal}"
+
+
+def _print_markdown(old: Side, new: Side, found: Judged) -> None:
+    counts = _counts(found)
+    click.echo(plain(f"### Contracts: {old.name} → {new.name}".translate(_CODE)))
+    words = ", ".join(f"{counts[verdict.value]} {verdict.value}" for verdict in _ORDER)
+    click.echo(f"\n{words}; **{counts['failing']} to fix or acknowledge**")
+    if not found.changes:
+        return
+    click.echo("\n| | contract | change | rule |\n|---|---|---|---|")
+    for each in _sorted(found.changes):
+        verdict = each.verdict.value.upper() if found.fails(each) else each.verdict.value
+        cells = (verdict, f"`{_cell(each.subject)}`", _cell(each.text), f"`{each.rule}`")
+        click.echo(f"| {' | '.join(cells)} |")
+    for each in _sorted(found.changes):
+        if each.accepted_by is not None:
+            click.echo(plain(f"\n`{_cell(each.subject)}` {_cell(each.text)}: "), nl=False)
+            click.echo(plain(_cell(_refusal(each))))
+            click.echo(f"\n~~~json\n{json_line(each.witness)}\n~~~")
+
+
+def _cell(text: str) -> str:
+    return plain(text).translate(_CODE)
+
+
+def _print_rules(form: Form) -> None:
+    if form == "json":
+        print_json(list(RULES.values()))
+        return
+    rows = ((each.id, each.level, each.severity, each.reason) for each in RULES.values())
+    print_table(("rule", "from level", "severity", "reason"), rows)
