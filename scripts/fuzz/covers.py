@@ -1,0 +1,96 @@
+"""Proofs that one schema admits all that another admits, judged by the authority.
+
+A trial draws some schemas, some of them by editing another, and asks for each ordered pair. Each
+value is judged once for each schema, so that many proofs are judged on many values.
+"""
+
+import itertools
+from random import Random
+from typing import Any, Final
+
+from authority import Authority
+from outcome import Outcome, Verdict
+from random_schemas import document, edited, known_values, value
+
+from gateway.contract.schemas.containment import Contained, Undecided, Witness, containment
+from gateway.contract.schemas.flattening import NoSample
+from gateway.contract.schemas.samples import Schemas
+
+_FRESH: Final = 3
+_EDITS: Final = 3
+"""Of each fresh schema."""
+_VALUES: Final = 60
+_SAMPLES: Final = 4
+
+
+def trial(seed: str) -> list[Outcome]:
+    """The proofs of each ordered pair of some schemas."""
+    random = Random(seed)  # noqa: S311 - repeatable by design
+    schemas: list[dict[str, Any]] = []
+    for _ in range(_FRESH):
+        schemas.append(document(random))
+        for _edit in range(_EDITS):
+            schemas.append(edited(schemas[-1], random))
+    values = _values(random, schemas)
+    admitted = [[gate.admits(each) for each in values] for gate in map(Authority, schemas)]
+    found = []
+    for outer, inner in itertools.permutations(range(len(schemas)), 2):
+        case = {"outer": schemas[outer], "inner": schemas[inner]}
+        wrong = [
+            each
+            for each, under_outer, under_inner in zip(
+                values, admitted[outer], admitted[inner], strict=True
+            )
+            if under_inner and not under_outer
+        ]
+        found.append(_outcome(case, wrong, len(values)))
+    return found
+
+
+def judged(case: dict[str, Any], seed: str) -> Outcome:
+    """One pair again."""
+    values = _values(Random(seed), [case["outer"], case["inner"]])  # noqa: S311 - repeatable
+    values += case.get("values", ())
+    outer, inner = Authority(case["outer"]), Authority(case["inner"])
+    wrong = [each for each in values if inner.admits(each) and not outer.admits(each)]
+    return _outcome(case, wrong, len(values))
+
+
+def schemas_of(case: dict[str, Any]) -> list[str]:
+    """Both schemas may be made smaller."""
+    return ["outer", "inner"] if case else []
+
+
+def _outcome(case: dict[str, Any], wrong: list[Any], count: int) -> Outcome:
+    """`wrong` are values that show, by the authority, that it is not contained."""
+    try:
+        found = containment(case["outer"], case["inner"])
+    except Exception as error:  # noqa: BLE001 - it never raises: that is one of the claims
+        return Outcome(Verdict.UNSOUND, case, f"raised {type(error).__name__}: {error}")
+    match found:
+        case Contained():
+            if wrong:
+                case = {**case, "values": wrong[:3]}
+                return Outcome(Verdict.UNSOUND, case, f"contained, but not {wrong[0]!r}", count)
+            return Outcome(Verdict.CONTAINED, case, values=count)
+        case Witness(value=shown):
+            if Authority(case["inner"]).admits(shown) and not Authority(case["outer"]).admits(
+                shown
+            ):
+                return Outcome(Verdict.WITNESS, case, repr(shown), 1)
+            return Outcome(Verdict.UNSOUND, case, f"the authority refuses the witness {shown!r}")
+        case Undecided(reason=reason):
+            shown = f", but {wrong[0]!r} shows it" if wrong else ""
+            return Outcome(Verdict.UNDECIDED, case, reason + shown, count)
+
+
+def _values(random: Random, schemas: list[dict[str, Any]]) -> list[Any]:
+    known = known_values(*schemas)
+    found = [value(random, 2, known) for _ in range(_VALUES)]
+    for schema in schemas:
+        samples = Schemas(schema.get("$defs", {})).samples(schema)
+        try:
+            found += [samples.sample("fuzz", str(number)) for number in range(_SAMPLES)]
+        except NoSample:
+            continue
+    return found
