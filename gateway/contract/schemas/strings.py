@@ -112,15 +112,18 @@ Node: TypeAlias = Characters | Sequence | Branches | Repeat
 
 def parse(pattern: str) -> Node:
     """The parsed expression. Raises `NoSample` for syntax that is not supported."""
-    parser = _Parser(pattern)
+    parser = Parser(pattern)
     found = parser.branches(depth=0)
     if not parser.is_over:
         raise NoSample(f"the pattern has an unexpected {parser.next!r}")
     return found
 
 
-class _Parser:
-    """A recursive descent over one pattern."""
+class Parser:
+    """A recursive descent over one pattern.
+
+    Positions, such as `^`, are left out, and characters are limited to those that samples have.
+    """
 
     def __init__(self, pattern: str) -> None:
         self._text = pattern
@@ -190,13 +193,19 @@ class _Parser:
             case "[":
                 return Characters(self._class())
             case ".":
-                return Characters(VISIBLE)
+                return Characters(self._any())
             case "^" | "$":
-                return Sequence()
+                return self._anchor(one)
             case "\\":
                 return Sequence() if self.next and self._position() else Characters(self._escape())
             case _:
                 return Characters(((ord(one), ord(one)),))
+
+    def _any(self) -> Ranges:
+        return VISIBLE
+
+    def _anchor(self, _: str) -> Node:
+        return Sequence()
 
     def _position(self) -> bool:
         is_position = self.next in _EMPTY
@@ -216,26 +225,33 @@ class _Parser:
             point = int(code[1] or code[2] or code[3], 16)
             return ((point, point),)
         if (category := self._match(_CATEGORY)) is not None:
-            ranges = CATEGORIES.get(category[2] or category[3])
-            if ranges is None:
-                raise NoSample("the pattern has a category that is not supported")
-            return ranges if category[1] == "p" else without(ranges)
+            return self._category(category)
         one = self._one()
         if one in ESCAPED:
-            return ESCAPED[one]
+            return self._named(one)
         if one.isdigit() and one != "0":
             raise NoSample("the pattern has a back-reference")
         point = ord(_CONTROLS.get(one, "\0" if one == "0" else one))
         return ((point, point),)
+
+    def _category(self, category: re.Match[str]) -> Ranges:
+        ranges = CATEGORIES.get(category[2] or category[3])
+        if ranges is None:
+            raise NoSample("the pattern has a category that is not supported")
+        return ranges if category[1] == "p" else without(ranges)
+
+    def _named(self, name: str) -> Ranges:
+        return ESCAPED[name]
+
+    def _negated(self, ranges: Ranges) -> Ranges:
+        return without(ranges)
 
     def _class(self) -> Ranges:
         is_negated = self._takes("^")
         ranges: list[tuple[int, int]] = []
         while not self._takes("]"):
             ranges += self._range()
-        if is_negated:
-            return without(ranges)
-        return tuple(ranges)
+        return self._negated(tuple(ranges)) if is_negated else tuple(ranges)
 
     def _range(self) -> Ranges:
         first = self._member()

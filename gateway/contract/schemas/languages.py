@@ -1,0 +1,349 @@
+"""Decides whether a text has a length, matches some patterns and does not match others.
+
+Each pattern is run as an automaton whose states are made when they are reached: a state is the set
+of what may still follow, so `{0,2000}` is not written out. The product of all automata is searched
+from the empty text on, so the first text found is a shortest one, and a search that ends without
+one is a proof that there is none.
+
+Patterns search in the text, as ECMA-262 does with the flag `u`, and as the validator does.
+"""
+
+import re
+from collections import deque
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from itertools import pairwise
+from typing import Final, TypeAlias
+
+from msgspec import Struct
+
+from gateway.contract.schemas.flattening import NoSample, Steps
+from gateway.contract.schemas.strings import (
+    DIGITS,
+    WORDS,
+    Branches,
+    Characters,
+    Node,
+    Parser,
+    Ranges,
+    Repeat,
+    Sequence,
+    without,
+)
+from gateway.contract.values.schema import matcher
+
+WHOLE: Final[Ranges] = ((0, 0xD7FF), (0xE000, 0x10FFFF))
+"""All characters that JSON text may contain: no half of a surrogate pair."""
+_LINE_END: Final[Ranges] = ((10, 10),)
+"""What `.` does not match. ECMA-262 names three more, but the validator is what decides."""
+_SPACES: Final[Ranges] = (
+    *((9, 13), (32, 32), (0xA0, 0xA0), (0x1680, 0x1680), (0x2000, 0x200A)),
+    *((0x2028, 0x2029), (0x202F, 0x202F), (0x205F, 0x205F), (0x3000, 0x3000), (0xFEFF, 0xFEFF)),
+)
+"""ECMA-262 §12.2 and §12.3."""
+_CLASSES: Final = {"d": DIGITS, "w": WORDS, "s": _SPACES}
+_READABLE: Final = (
+    *((0x61, 0x7A), (0x41, 0x5A), (0x30, 0x39), (0x2D, 0x2D), (0x20, 0x7E)),
+    *((0xC0, 0x24F), (0x370, 0x3FF), (0x20, 0xD7FF)),
+)
+"""From which ranges a character is chosen, the first one that has one."""
+
+
+class NoAutomaton(Exception):
+    """The pattern is not one that can be decided."""
+
+
+class Anchor(Struct, frozen=True):
+    """The start of the text, `^`, or its end, `$`."""
+
+    is_end: bool
+
+
+class _ExactParser(Parser):
+    """Reads a pattern with all its characters and anchors. Raises `NoSample` where it cannot."""
+
+    def _any(self) -> Ranges:
+        return without(_LINE_END, WHOLE)
+
+    def _anchor(self, one: str) -> Node:
+        return Anchor(one == "$")  # type: ignore[return-value]  # a node of this module only
+
+    def _position(self) -> bool:
+        if super()._position():
+            raise NoSample("the pattern has a position that is not supported")
+        return False
+
+    def _escape(self) -> Ranges:
+        if self.next == "c":
+            raise NoSample("the pattern has a control character by its letter")
+        return super()._escape()
+
+    def _category(self, category: re.Match[str]) -> Ranges:
+        raise NoSample(f"the category {category[0]} is not supported")
+
+    def _named(self, name: str) -> Ranges:
+        ranges = _CLASSES[name.lower()]
+        return ranges if name.islower() else without(ranges, WHOLE)
+
+    def _negated(self, ranges: Ranges) -> Ranges:
+        return without(ranges, WHOLE)
+
+    def _member(self) -> Ranges:
+        # The validator's engine has operators on classes, which ECMA-262 reads otherwise.
+        if self.next == "[" or any(self._text.startswith(each, self._at) for each in _OPERATORS):
+            raise NoSample("the class has an operator")
+        return super()._member()
+
+
+_OPERATORS: Final = ("&&", "--", "~~")
+_Rest: TypeAlias = "tuple[Node | Anchor, _Rest] | None"
+"""What has to follow, as a linked list."""
+_State: TypeAlias = frozenset[_Rest] | None
+"""All that may follow. None: the pattern has matched, whatever follows."""
+_Moves: TypeAlias = tuple[tuple[Ranges, _Rest], ...]
+_MAX_MOVES: Final = 2_000
+
+
+class _Closed(Struct, frozen=True):
+    """A state with all that may follow without a character."""
+
+    is_matched: bool
+    """Already matched."""
+    is_matched_at_end: bool
+    moves: _Moves
+
+
+@lru_cache(maxsize=500)
+def _parsed(pattern: str) -> Node:
+    if matcher(pattern) is None:
+        raise NoAutomaton("the validator cannot compile the pattern")
+    try:
+        parser = _ExactParser(pattern)
+        found = parser.branches(depth=0)
+    except NoSample as error:
+        raise NoAutomaton(str(error)) from error
+    if not parser.is_over:
+        raise NoAutomaton("the pattern cannot be read")
+    return found
+
+
+def _closed(start: Iterable[_Rest], *, is_start: bool, work: Steps) -> _Closed:
+    """Everything that the rests `start` may read next."""
+    waiting: list[tuple[_Rest, bool]] = [(each, False) for each in start]
+    seen = set(waiting)
+    moves: list[tuple[Ranges, _Rest]] = []
+    is_matched = is_matched_at_end = False
+    while waiting:
+        rest, is_over = waiting.pop()
+        work.spend(1)
+        if rest is None:
+            is_matched_at_end = True
+            is_matched = is_matched or not is_over
+            continue
+        node, following = rest
+        if isinstance(node, Characters):
+            if not is_over and node.ranges:
+                moves.append((node.ranges, following))
+            continue
+        for after in _opened(node, following, is_start=is_start):
+            ended = is_over or (isinstance(node, Anchor) and node.is_end)
+            if (after, ended) not in seen:
+                seen.add((after, ended))
+                waiting.append((after, ended))
+    return _Closed(is_matched, is_matched_at_end, tuple(moves))
+
+
+def _opened(node: Node | Anchor, following: _Rest, *, is_start: bool) -> Iterator[_Rest]:
+    """What has to follow instead of `node`, which is no character, and then `following`."""
+    match node:
+        case Anchor(is_end):
+            if is_end or is_start:
+                yield following
+        case Sequence(parts):
+            for part in reversed(parts):
+                following = (part, following)
+            yield following
+        case Branches(options):
+            yield from ((option, following) for option in options)
+        case Repeat():
+            yield from _repeated(node, following)
+
+
+def _repeated(node: Repeat, following: _Rest) -> Iterator[_Rest]:
+    if node.least == 0:
+        yield following
+    if node.most is None or node.most > 0:
+        left = None if node.most is None else node.most - 1
+        again = Repeat(node.part, max(0, node.least - 1), left)
+        yield (node.part, following if left == 0 else (again, following))
+
+
+class Automaton:
+    """One pattern. Its states are numbered when they are first reached."""
+
+    def __init__(self, pattern: str) -> None:
+        """Raises `NoAutomaton`."""
+        self._start: _Rest = (_parsed(pattern), None)
+        self._known: dict[tuple[_State, bool], _Closed] = {}
+
+    @property
+    def first(self) -> _State:
+        """The state before the first character."""
+        return frozenset([self._start])
+
+    def closed(self, state: _State, *, is_start: bool, work: Steps) -> _Closed:
+        """What may follow in a state."""
+        if state is None:
+            return _Closed(True, True, ())
+        key = (state, is_start)
+        if key not in self._known:
+            # A search may begin at each character.
+            self._known[key] = _closed({*state, self._start}, is_start=is_start, work=work)
+        return self._known[key]
+
+    def after(self, closed: _Closed, code: int) -> _State:
+        """The state after a character."""
+        if closed.is_matched:
+            return None
+        return frozenset(rest for ranges, rest in closed.moves if _holds(ranges, code))
+
+
+def _holds(ranges: Ranges, code: int) -> bool:
+    return any(low <= code <= high for low, high in ranges)
+
+
+class Texts(Struct, frozen=True):
+    """Texts that have a length, match the patterns `wanted`, and none of `unwanted`."""
+
+    least: int = 0
+    most: int | None = None
+    wanted: frozenset[str] = frozenset()
+    unwanted: frozenset[str] = frozenset()
+    excluded: frozenset[str] = frozenset()
+    """Texts that are not meant."""
+
+
+_Product: TypeAlias = tuple[tuple[_State, ...], int, frozenset[str]]
+"""A state of each automaton, the characters that count, the rests of the excluded texts."""
+
+
+def shortest(texts: Texts, work: Steps) -> str | None:
+    """A shortest one of `texts`, or None if there is none.
+
+    Raises `NoAutomaton` if a pattern is not supported, `NoSample` if it takes too many steps.
+    """
+    if texts.most is not None and texts.least > texts.most:
+        return None
+    if texts.wanted & texts.unwanted:
+        return None
+    search = _Search(texts, work)
+    return search.found()
+
+
+class _Search:
+    """A search in the product of the automata."""
+
+    def __init__(self, texts: Texts, work: Steps) -> None:
+        self._texts = texts
+        self._work = work
+        self._patterns = [*sorted(texts.wanted), *sorted(texts.unwanted)]
+        self._automata = [Automaton(each) for each in self._patterns]
+        self._cap = texts.least if texts.most is None else max(texts.least, texts.most + 1)
+
+    def found(self) -> str | None:
+        first: _Product = (
+            tuple(each.first for each in self._automata),
+            0,
+            frozenset(self._texts.excluded),
+        )
+        # Each state with the one before it and the character between them.
+        before: dict[_Product, tuple[_Product, int] | None] = {first: None}
+        waiting = deque([first])
+        while waiting:
+            state = waiting.popleft()
+            closed = self._closed(state, is_start=before[state] is None)
+            if self._accepts(state, closed):
+                return _text(before, state)
+            for code in self._codes(state, closed):
+                after = self._after(state, closed, code)
+                if after is not None and after not in before:
+                    before[after] = (state, code)
+                    waiting.append(after)
+        return None
+
+    def _closed(self, state: _Product, *, is_start: bool) -> list[_Closed]:
+        self._work.spend(1 + len(state[0]))
+        return [
+            automaton.closed(each, is_start=is_start, work=self._work)
+            for automaton, each in zip(self._automata, state[0], strict=True)
+        ]
+
+    def _accepts(self, state: _Product, closed: list[_Closed]) -> bool:
+        split = len(self._texts.wanted)
+        return (
+            state[1] >= self._texts.least
+            and all(each.is_matched_at_end for each in closed[:split])
+            and not any(each.is_matched_at_end for each in closed[split:])
+            and "" not in state[2]
+        )
+
+    def _codes(self, state: _Product, closed: list[_Closed]) -> list[int]:
+        """One character of each class of characters that lead to the same states."""
+        if self._texts.most is not None and state[1] >= self._texts.most:
+            return []
+        split = len(self._texts.wanted)
+        if any(not (each.moves or each.is_matched_at_end) for each in closed[:split]):
+            return []  # A wanted pattern cannot match any more.
+        used = {ranges for each in closed if not each.is_matched for ranges, _ in each.moves}
+        used |= {((ord(each[0]), ord(each[0])),) for each in state[2] if each}
+        if len(used) > _MAX_MOVES:
+            raise NoSample("the patterns have too many classes of characters")
+        return sorted(self._representatives(used), key=_rank)
+
+    def _representatives(self, used: set[Ranges]) -> Iterable[int]:
+        points = {WHOLE[0][0], WHOLE[0][1] + 1, WHOLE[1][0], WHOLE[1][1] + 1}
+        points |= {point for ranges in used for low, high in ranges for point in (low, high + 1)}
+        chosen: dict[frozenset[int], int] = {}
+        listed = list(used)
+        for low, end in pairwise(sorted(points)):
+            if not _holds(WHOLE, low):
+                continue
+            self._work.spend(1 + len(listed))
+            inside = frozenset(n for n, ranges in enumerate(listed) if _holds(ranges, low))
+            best = _readable(low, end - 1)
+            if inside not in chosen or _rank(best) < _rank(chosen[inside]):
+                chosen[inside] = best
+        return chosen.values()
+
+    def _after(self, state: _Product, closed: list[_Closed], code: int) -> _Product | None:
+        states = tuple(
+            automaton.after(each, code)
+            for automaton, each in zip(self._automata, closed, strict=True)
+        )
+        if any(each is None for each in states[len(self._texts.wanted) :]):
+            return None  # An unwanted pattern has matched for good.
+        rests = frozenset(each[1:] for each in state[2] if each.startswith(chr(code)))
+        return states, min(state[1] + 1, self._cap), rests
+
+
+def _text(before: dict[_Product, tuple[_Product, int] | None], state: _Product) -> str:
+    codes: list[int] = []
+    step = before[state]
+    while step is not None:
+        codes.append(step[1])
+        step = before[step[0]]
+    return "".join(map(chr, reversed(codes)))
+
+
+def _readable(low: int, high: int) -> int:
+    for first, last in _READABLE:
+        if max(low, first) <= min(high, last):
+            return max(low, first)
+    return low
+
+
+def _rank(code: int) -> tuple[int, int]:
+    for number, (first, last) in enumerate(_READABLE):
+        if first <= code <= last:
+            return number, code
+    return len(_READABLE), code
