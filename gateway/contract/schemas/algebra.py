@@ -38,7 +38,7 @@ _IGNORED: Final = ANNOTATIONS | {"$schema"}
 
 def covers(outer: Schema, inner: Schema) -> bool | None:
     """Whether every value of `inner` is valid under `outer`. None if that cannot be decided."""
-    if "$defs" in inner and _are_same(outer, inner):
+    if "$defs" in inner and are_same(outer, inner):
         return True
     try:
         answer = _canonical(outer).covers(_canonical(inner))
@@ -131,7 +131,8 @@ def _bare_keyword(keyword: str, value: Any) -> Any:
     return bare(value)
 
 
-def _are_same(one: Schema, other: Schema) -> bool:
+def are_same(one: Schema, other: Schema) -> bool:
+    """Whether they are the same but for annotations and the names of definitions."""
     one, other = bare(written_out(one)), bare(written_out(other))
     return SameSchemas(one, other).are_equal(one, other)
 

@@ -1,16 +1,21 @@
 """Whether one JSON Schema allows all that another allows: a proof, a counterexample, or neither."""
 
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from typing import Any, Final
 
 from msgspec import Struct
 
-from gateway.contract.schemas.algebra import Schema, admits, both, covers
-from gateway.contract.schemas.flattening import NoSample
+from gateway.contract.schemas.algebra import Schema, admits, are_same, covers
+from gateway.contract.schemas.claims import Assertion, Unsupported
+from gateway.contract.schemas.flattening import NoSample, Steps
+from gateway.contract.schemas.models import Models
 from gateway.contract.schemas.samples import Schemas
+from gateway.contract.schemas.scalars import EMPTY, Solution
 
-_TRIES: Final = 50
+STEPS: Final = 100_000
+"""The work on one question: about a second on one core."""
+_TRIES: Final = 10
+_MAX_SHRINKS: Final = 1_000
 
 
 class Contained(Struct, frozen=True):
@@ -35,44 +40,115 @@ class Undecided(Struct, frozen=True):
 Containment = Contained | Witness | Undecided
 
 
-def containment(outer: Schema, inner: Schema) -> Containment:
-    """Whether every value of `inner` is valid under `outer`."""
-    answer = covers(outer, inner)
-    if answer:
+def containment(outer: Schema, inner: Schema, steps: int = STEPS) -> Containment:
+    """Whether every value of `inner` is valid under `outer`.
+
+    The answer is the same on every machine: work is limited in `steps`, not in seconds. A schema
+    that the validator refuses is Undecided.
+    """
+    if are_same(outer, inner):
         return Contained()
-    for value in _candidates(outer, inner):
-        if admits(inner, value) and not admits(outer, value):
-            return Witness(
-                shrunk(value, lambda each: admits(inner, each) and not admits(outer, each))
-            )
-    exists = "no value that shows the difference was found"
-    return Undecided(exists if answer is False else "neither a proof nor a witness was found")
+    try:
+        if covers(outer, inner):
+            return Contained()
+        return _searched(outer, inner, Steps(steps))
+    except Unsupported as error:
+        return _sampled(outer, inner, str(error))
+    except NoSample:
+        return _sampled(outer, inner, "it takes too many steps to decide")
+    except (ValueError, LookupError, TypeError, RecursionError) as error:
+        return Undecided(f"the schemas cannot be compared: {error}")
+
+
+def _searched(outer: Schema, inner: Schema, work: Steps) -> Containment:
+    found = Models((inner, outer), work).of(Assertion(True, 0, inner), Assertion(False, 1, outer))
+    if found is EMPTY:
+        return Contained()
+    if isinstance(found, Solution) and _shows(outer, inner, found.value):
+        return _witness(outer, inner, found.value)
+    return _sampled(outer, inner, "neither a proof nor a witness was found")
+
+
+def _shows(outer: Schema, inner: Schema, value: Any) -> bool:
+    return admits(inner, value) and not admits(outer, value)
+
+
+def _witness(outer: Schema, inner: Schema, value: Any) -> Witness:
+    return Witness(shrunk(value, lambda each: _shows(outer, inner, each)))
+
+
+def _sampled(outer: Schema, inner: Schema, reason: str) -> Containment:
+    """A witness among samples of the inner schema."""
+    try:
+        samples = Schemas(inner.get("$defs", {})).samples(inner)
+        for number in range(_TRIES):
+            value = samples.sample("witness", str(number), is_short=number % 2 == 0)
+            if _shows(outer, inner, value):
+                return _witness(outer, inner, value)
+    except NoSample:
+        pass
+    except (ValueError, LookupError, TypeError, RecursionError) as error:
+        return Undecided(f"the schemas cannot be compared: {error}")
+    return Undecided(reason)
 
 
 def shrunk(value: Any, holds: Callable[[Any], bool]) -> Any:
-    """A value near `value`, as small as can be found, of which `holds` is true too."""
-    for smaller in _smaller(value):
-        if holds(smaller):
-            return shrunk(smaller, holds)
+    """A value near `value`, as small as can be found, of which `holds` is true too.
+
+    After `_MAX_SHRINKS` tries it is what it is then.
+    """
+    tries = 0
+    is_smaller = True
+    while is_smaller:
+        is_smaller = False
+        for smaller in _smaller(value):
+            tries += 1
+            if tries > _MAX_SHRINKS:
+                return value
+            if holds(smaller):
+                value, is_smaller = smaller, True
+                break
     return value
 
 
-def _candidates(outer: Schema, inner: Schema) -> Iterator[Any]:
-    for schema in (both(inner, {"not": outer}), inner):
-        samples = Schemas(schema.get("$defs", {})).samples(schema)
-        for number in range(_TRIES):
-            with suppress(NoSample):
-                yield samples.sample("witness", str(number), is_short=number % 2 == 0)
-
-
 def _smaller(value: Any) -> Iterator[Any]:
+    """Simpler values, the simplest first. What follows from them is simpler again, so it ends."""
     if isinstance(value, dict):
-        for name in value:
-            yield {each: member for each, member in value.items() if each != name}
-            yield from ({**value, name: each} for each in _smaller(value[name]))
+        names = list(value)
+        for left in _fewer(names):
+            yield {name: value[name] for name in left}
+        for name in names:
+            yield from ({**value, name: each} for each in _simpler(value[name]))
     elif isinstance(value, list):
+        yield from _fewer(value)
         for index, item in enumerate(value):
-            yield value[:index] + value[index + 1 :]
-            yield from ([*value[:index], each, *value[index + 1 :]] for each in _smaller(item))
-    elif isinstance(value, str) and value:
-        yield from ("", value[: len(value) // 2], value[:-1])
+            yield from ([*value[:index], each, *value[index + 1 :]] for each in _simpler(item))
+    elif isinstance(value, str):
+        yield from map("".join, _fewer(list(value)))
+    elif isinstance(value, int | float) and not isinstance(value, bool):
+        yield from _nearer(value)
+
+
+def _simpler(value: Any) -> Iterator[Any]:
+    """A part of a value: it may be of another kind too."""
+    if isinstance(value, dict | list):
+        yield from ("", 0)
+        yield from ([] if value == [] else [type(value)()])
+    yield from _smaller(value)
+
+
+def _fewer(parts: list[Any]) -> Iterator[list[Any]]:
+    """`parts` without some that stand together: first without many."""
+    size = len(parts)
+    while size:
+        for start in range(0, len(parts), size):
+            yield parts[:start] + parts[start + size :]
+        size //= 2
+
+
+def _nearer(number: float) -> Iterator[float]:
+    """Numbers nearer to zero, with no more decimals."""
+    whole = int(number)
+    for each in (0, 1, whole // 2, whole - (whole > 0) + (whole < 0), whole, round(number, 1)):
+        if abs(each) < abs(number) or (each == -number and number < 0):
+            yield each

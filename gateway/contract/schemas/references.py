@@ -2,6 +2,8 @@
 
 from typing import Any, Final
 
+import msgspec
+
 from gateway.contract.values.schema import DATA, MAPS, PREFIX, with_definitions
 
 _DEFINITIONS: Final = "$defs"
@@ -85,7 +87,8 @@ class SameSchemas:
         if name == "$ref":
             return self._are_targets_equal(one.removeprefix(PREFIX), other.removeprefix(PREFIX))
         if name in DATA:
-            return bool(one == other)
+            # Python holds true and 1 to be equal.
+            return msgspec.json.encode(one) == msgspec.json.encode(other)
         return self.are_equal(one, other, is_map=name in MAPS)
 
     def _are_targets_equal(self, one: str, other: str) -> bool:

@@ -112,6 +112,8 @@ _MAX_OPTIONAL: Final = 20
 _MAX_OPTIONAL_DEEP: Final = 3
 _MAX_VALUES: Final = 400
 """A value with more parts than these gets no more optional members."""
+_BEYOND: Final = 24
+"""How much deeper than planned a value may become, where only the validator knows the way out."""
 _TRIES: Final = 12
 _MAX_FAILURES: Final = 100
 """After so many in one attempt, no part of it is tried again."""
@@ -155,6 +157,8 @@ class Sampler:
     def value(self, schema: Any, draw: Draw, room: int, path: Path = ()) -> Any:
         """A value that `schema` probably admits. Raises `NoSample`."""
         draw.work.spend(_STEPS)
+        if room < -_BEYOND:
+            raise NoSample("the value is too deep")
         draw.values += 1
         failure = NoSample("no value is allowed")
         for _ in range(_TRIES):

@@ -1,0 +1,365 @@
+"""Containment is decided both ways; a witness is confirmed by a validator that shares no code."""
+
+from typing import Any, Final
+
+import pytest
+
+from gateway.contract.schemas.containment import (
+    Contained,
+    Undecided,
+    Witness,
+    containment,
+    shrunk,
+)
+from tests.unit.tables import each_of
+
+STRING: Final = {"type": "string"}
+INTEGER: Final = {"type": "integer"}
+
+
+def text(pattern: str, **more: Any) -> dict[str, Any]:
+    return {"type": "string", "pattern": pattern, **more}
+
+
+def members(**properties: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": properties}
+
+
+def tree(value: Any, **more: Any) -> dict[str, Any]:
+    node = {
+        "type": "object",
+        "properties": {"value": value, "next": {"$ref": "#/$defs/node"}},
+        "required": ["value"],
+        **more,
+    }
+    return {"$ref": "#/$defs/node", "$defs": {"node": node}}
+
+
+def renamed(value: Any) -> dict[str, Any]:
+    node = {
+        "required": ["value"],
+        "type": "object",
+        "properties": {"next": {"$ref": "#/$defs/knot"}, "value": value},
+    }
+    return {"allOf": [{"$ref": "#/$defs/knot"}], "$defs": {"knot": node}}
+
+
+UUID: Final = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
+MAIL: Final = r"[a-zA-Z0-9._%+-]+@[a-zA-Z0-9.-]+\.[a-zA-Z]{2,}"
+EVEN: Final = {"type": "integer", "multipleOf": 2}
+SIX: Final = {"type": "integer", "multipleOf": 6}
+CENTS: Final = {"type": "number", "multipleOf": 0.01}
+OPEN: Final = {"a": INTEGER}
+CLOSED: Final = {"type": "object", "properties": OPEN, "additionalProperties": False}
+SEALED: Final = {"type": "object", "allOf": [members(**OPEN)], "unevaluatedProperties": False}
+
+# The outer schema, the inner one, whether it is contained, whether the other way round is.
+PAIRS: Final[list[tuple[str, Any, Any, bool, bool]]] = [
+    ("types", {"type": ["string", "null"]}, STRING, True, False),
+    ("integer in number", {"type": "number"}, INTEGER, True, False),
+    ("mixed types", {"type": ["integer", "string"]}, {"enum": [1, "a", 2.0]}, True, False),
+    ("1.0 is an integer", INTEGER, {"const": 1.0}, True, False),
+    ("true is not 1", {"const": 1}, {"const": True}, False, False),
+    ("everything", {}, {"type": "object"}, True, False),
+    ("nothing", STRING, {"not": {}}, True, False),
+    ("bounds", {"type": "integer", "minimum": 0}, {"type": "integer", "minimum": 1}, True, False),
+    ("open bound", {"minimum": 0}, {"exclusiveMinimum": 0}, True, False),
+    (
+        "open bound of integers",
+        {"type": "integer", "minimum": 1},
+        {"type": "integer", "exclusiveMinimum": 0},
+        True,
+        True,
+    ),
+    ("bignum", {"maximum": 2**70}, {"maximum": 2**70 - 1}, True, False),
+    ("bignum constants", {"const": 2**64}, {"const": 2**64 + 1}, False, False),
+    ("multiples", EVEN, SIX, True, False),
+    ("multiples that meet", SIX, {**EVEN, "allOf": [{"multipleOf": 3}]}, True, True),
+    ("decimals", CENTS, {"type": "number", "multipleOf": 0.05}, True, False),
+    ("decimal constants", CENTS, {"enum": [0.1, 1.15, 19.99]}, True, False),
+    ("not a cent", CENTS, {"const": 1.005}, False, False),
+    ("not a multiple", {"not": {"multipleOf": 2}}, {"not": {"multipleOf": 1}}, True, False),
+    ("lengths", {"maxLength": 5}, {"maxLength": 4}, True, False),
+    ("length by pattern", {"maxLength": 4}, text("^.{1,4}$"), True, False),
+    ("pattern by length", text("^[^]{0,4}$".replace("[^]", r"[\s\S]")), text("^a$"), True, False),
+    ("longer text", text("^.{1,2000}$"), text("^.{1,1999}$"), True, False),
+    ("three or four letters", text("^[A-Z]{3,4}$"), text("^[A-Z]{4}$"), True, False),
+    (
+        "uuid in lower case",
+        text(f"^{UUID.replace('a-f', 'A-Fa-f')}$"),
+        text(f"^{UUID}$"),
+        True,
+        False,
+    ),
+    ("mail addresses", text("^[^@]+@[^@]+$"), text(f"^{MAIL}$"), True, False),
+    ("unanchored", text("b"), text("abc"), True, False),
+    ("two patterns", text("ab|ba|a.+b|b.+a"), {"allOf": [text("a"), text("b")]}, False, True),
+    (
+        "an excluded pattern",
+        text("^[^a]*$"),
+        {"type": "string", "not": {"pattern": "a"}},
+        True,
+        True,
+    ),
+    ("classes", text("^[0-9]+$"), text(r"^\d+$"), True, True),
+    ("words", text(r"^\w$"), text("^[a-z_]$"), True, False),
+    ("white space", text(r"^\s$"), text("^[ \t\u00a0]$"), True, False),
+    (
+        "names by pattern",
+        {"propertyNames": {"pattern": "^a"}},
+        {"propertyNames": {"const": "ab"}},
+        True,
+        False,
+    ),
+    ("format", {"type": "string"}, {"type": "string", "format": "date"}, True, False),
+    ("two formats", {"format": "date"}, {"format": "date-time"}, False, False),
+    ("a form of a format", text("^[0-9-]+$"), {"type": "string", "format": "date"}, True, False),
+    ("a format's length", {"maxLength": 36}, {"type": "string", "format": "uuid"}, True, False),
+    ("required", {"required": ["a"]}, {"required": ["a", "b"]}, True, False),
+    ("optional member", members(a=INTEGER), CLOSED, True, False),
+    ("narrower member", members(a={"type": "number"}), members(a=INTEGER), True, False),
+    (
+        "map",
+        {"additionalProperties": {"type": "number"}},
+        {"additionalProperties": INTEGER},
+        True,
+        False,
+    ),
+    (
+        "members by pattern",
+        {"patternProperties": {"^a": INTEGER}},
+        {"patternProperties": {"^[ab]": INTEGER}},
+        True,
+        False,
+    ),
+    ("count of members", {"maxProperties": 2}, {**CLOSED, "maxProperties": 3}, True, False),
+    ("sealed and closed", CLOSED, SEALED, True, True),
+    (
+        "sealed by a branch",
+        {"propertyNames": {"enum": ["a", "b"]}},
+        {"anyOf": [members(a={}), members(b={})], "unevaluatedProperties": False, "type": "object"},
+        True,
+        False,
+    ),
+    ("dependent members", {"dependentRequired": {"a": ["b"]}}, {"required": ["b"]}, True, False),
+    (
+        "dependent schemas",
+        {"dependentRequired": {"a": ["b"]}},
+        {"dependentSchemas": {"a": {"required": ["b"]}}},
+        True,
+        True,
+    ),
+    (
+        "dependent chain",
+        {"dependentRequired": {"a": ["c"]}},
+        {"type": "object", "dependentRequired": {"a": ["b"], "b": ["c"]}},
+        True,
+        False,
+    ),
+    ("items", {"items": {"type": "number"}}, {"items": INTEGER}, True, False),
+    ("tuples", {"prefixItems": [INTEGER]}, {"items": INTEGER}, True, False),
+    (
+        "a closed tuple",
+        {"maxItems": 2},
+        {"type": "array", "prefixItems": [{}, {}], "items": False},
+        True,
+        False,
+    ),
+    (
+        "contains",
+        {"minItems": 2},
+        {"type": "array", "contains": INTEGER, "minContains": 2},
+        True,
+        False,
+    ),
+    (
+        "contains too many",
+        {"contains": {}, "maxContains": 2},
+        {"type": "array", "maxItems": 2, "minItems": 1},
+        True,
+        False,
+    ),
+    (
+        "counts",
+        {"contains": INTEGER, "maxContains": 3},
+        {"contains": INTEGER, "maxContains": 2},
+        True,
+        False,
+    ),
+    ("unique", {"uniqueItems": True}, {"type": "array", "maxItems": 1}, True, False),
+    (
+        "unique constants",
+        {"maxItems": 2},
+        {"type": "array", "items": {"enum": [1, 2]}, "uniqueItems": True},
+        True,
+        False,
+    ),
+    (
+        "unevaluated items",
+        {"maxItems": 1},
+        {"type": "array", "allOf": [{"prefixItems": [{}]}], "unevaluatedItems": False},
+        True,
+        False,
+    ),
+    (
+        "items that are contained",
+        {"type": "array", "items": {"type": ["integer", "null"]}},
+        {"type": "array", "contains": INTEGER, "unevaluatedItems": {"type": "null"}},
+        True,
+        False,
+    ),
+    ("anyOf", {"anyOf": [STRING, INTEGER]}, {"oneOf": [STRING, INTEGER]}, True, True),
+    (
+        "oneOf that overlaps",
+        {"oneOf": [{"minimum": 0}, {"maximum": 5}]},
+        {"const": 3},
+        False,
+        False,
+    ),
+    ("not", {"not": STRING}, INTEGER, True, False),
+    ("double not", {"not": {"not": STRING}}, STRING, True, True),
+    (
+        "a condition",
+        {"if": {"required": ["a"]}, "then": {"required": ["b"]}},
+        {"type": "object", "dependentRequired": {"a": ["b"]}},
+        True,
+        False,
+    ),
+    (
+        "flattened allOf",
+        members(a=INTEGER, b=STRING),
+        {"type": "object", "allOf": [members(a=INTEGER), members(b=STRING)]},
+        True,
+        True,
+    ),
+    ("nullable", {"type": ["string", "null"]}, {"anyOf": [STRING, {"type": "null"}]}, True, True),
+    (
+        "reordered",
+        {"required": ["a", "b"], "type": "object"},
+        {"type": "object", "required": ["b", "a"]},
+        True,
+        True,
+    ),
+    ("renamed definitions", tree(INTEGER), renamed(INTEGER), True, True),
+    ("recursive member", tree({"type": "number"}), tree(INTEGER), True, False),
+    ("recursive and closed", tree(INTEGER), tree(INTEGER, additionalProperties=False), True, False),
+    (
+        "unrolled once",
+        tree(INTEGER),
+        members(value=INTEGER, next=False) | {"required": ["value"]},
+        True,
+        False,
+    ),
+    (
+        "endless",
+        {"type": "null"},
+        {
+            "$ref": "#/$defs/e",
+            "$defs": {
+                "e": {
+                    "type": "object",
+                    "required": ["e"],
+                    "properties": {"e": {"$ref": "#/$defs/e"}},
+                }
+            },
+        },
+        True,
+        False,
+    ),
+]
+
+
+def is_shown(outer: Any, inner: Any, value: Any) -> bool:
+    import jsonschema  # noqa: PLC0415 - it takes two seconds
+
+    gates = [
+        jsonschema.Draft202012Validator(each, format_checker=jsonschema.FormatChecker())
+        for each in (outer, inner)
+    ]
+    return not gates[0].is_valid(value) and bool(gates[1].is_valid(value))
+
+
+@each_of("pair", PAIRS, ids=lambda pair: pair[0])
+def test_a_pair_is_decided_both_ways(pair: tuple[str, Any, Any, bool, bool]) -> None:
+    _, outer, inner, is_contained, is_other_contained = pair
+    for one, other, expected in ((outer, inner, is_contained), (inner, outer, is_other_contained)):
+        found = containment(one, other)
+        if expected:
+            assert found == Contained()
+        else:
+            assert isinstance(found, Witness)
+            assert is_shown(one, other, found.value)
+
+
+def test_the_table_is_as_long_as_promised() -> None:
+    verdicts = [verdict for *_, one, other in PAIRS for verdict in (one, other)]
+    assert len(PAIRS) >= 60
+    assert verdicts.count(True) >= 60
+    assert verdicts.count(False) >= 40
+
+
+WITNESSES: Final[list[tuple[Any, Any, Any]]] = [
+    ({"maxLength": 3}, {"type": "string", "minLength": 1}, "aaaa"),
+    ({"minimum": 5}, INTEGER, 0),
+    (text("^[A-Z]{4}$"), text("^[A-Z]{3,4}$"), "AAA"),
+    (
+        members(seats={"maximum": 16}),
+        {**members(seats={"type": "integer", "maximum": 19}, name=STRING), "required": ["seats"]},
+        {"seats": 17},
+    ),
+    ({"required": ["b"]}, {"type": "object", "required": ["a"]}, {"a": ""}),
+    ({"maxItems": 1}, {"type": "array", "items": STRING}, ["", ""]),
+    (tree(INTEGER), tree({}), {"value": ""}),
+]
+
+
+@pytest.mark.parametrize(("outer", "inner", "expected"), WITNESSES)
+def test_a_witness_is_small(outer: Any, inner: Any, expected: Any) -> None:
+    assert containment(outer, inner) == Witness(expected)
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "strin"},
+        {"pattern": "(?=a)b"},
+        {"pattern": "("},
+        {"$ref": "#/$defs/none"},
+        {"$ref": "https://example.com/other"},
+        {"format": "colour"},
+        {"minLength": -1},
+        {"properties": []},
+        {"$dynamicRef": "#a"},
+    ],
+)
+def test_what_cannot_be_read_is_undecided_with_a_reason(schema: Any) -> None:
+    for found in (containment(schema, STRING), containment(STRING, schema)):
+        assert isinstance(found, Undecided | Witness | Contained)
+        if isinstance(found, Undecided):
+            assert found.reason
+    assert isinstance(containment(schema, STRING), Undecided)
+
+
+def test_a_hostile_schema_ends_with_undecided() -> None:
+    wide = {
+        "allOf": [
+            {"anyOf": [text(f"a{{{n},40}}b.{{3,{n}}}c"), {"minLength": n}]} for n in range(9, 40)
+        ]
+    }
+    found = containment(
+        {"type": "string", "pattern": "^(a|b)*a(a|b){90}$"}, {**wide, "maxLength": 300}, steps=5_000
+    )
+    assert isinstance(found, Undecided | Witness)
+
+
+def test_shrinking_a_large_value_ends() -> None:
+    tries = 0
+
+    def holds(value: Any) -> bool:
+        nonlocal tries
+        tries += 1
+        return isinstance(value, list) and len(value) > 2
+
+    small = shrunk([{"a": "x" * 5000, "b": list(range(200))} for _ in range(2000)], holds)
+    assert len(small) == 3
+    assert tries < 5000
