@@ -1,11 +1,13 @@
 """The authority: the package `jsonschema`, which shares no code with the gateway's validator.
 
 Numbers are compared exactly: fractions are given to it as decimals, because its own division of
-floats is not exact.
+floats is not exact. Patterns are those of ECMA-262: in Python, `$` also matches before a line end
+at the end of the text, and `\\d` matches more than ten digits.
 """
 
+import re
 from decimal import Decimal
-from typing import Any
+from typing import Any, Final
 
 import jsonschema  # type: ignore[import-untyped]  # it ships no types
 
@@ -15,7 +17,7 @@ class Authority:
 
     def __init__(self, schema: Any) -> None:
         self._validator = jsonschema.Draft202012Validator(
-            exact(schema), format_checker=jsonschema.Draft202012Validator.FORMAT_CHECKER
+            _as_ecma(exact(schema)), format_checker=jsonschema.Draft202012Validator.FORMAT_CHECKER
         )
 
     def admits(self, value: Any) -> bool:
@@ -32,3 +34,32 @@ def exact(value: Any) -> Any:
     if isinstance(value, float):
         return int(value) if value.is_integer() else Decimal(repr(value))
     return value
+
+
+_END: Final = re.compile(r"\\.|\[(?:\\.|[^\]])*\]|\$")
+_MAPS: Final = frozenset({"properties", "dependentSchemas", "$defs"})
+_DATA: Final = frozenset({"const", "enum", "required", "dependentRequired", "default", "examples"})
+
+
+def _as_ecma(schema: Any) -> Any:
+    """`schema` with patterns that mean to Python what they mean to ECMA-262."""
+    if isinstance(schema, list):
+        return [_as_ecma(each) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    found: dict[str, Any] = {}
+    for keyword, given in schema.items():
+        if keyword == "pattern":
+            found[keyword] = _pattern(given)
+        elif keyword == "patternProperties":
+            found[keyword] = {_pattern(name): _as_ecma(each) for name, each in given.items()}
+        elif keyword in _MAPS:
+            found[keyword] = {name: _as_ecma(each) for name, each in given.items()}
+        else:
+            found[keyword] = given if keyword in _DATA else _as_ecma(given)
+    return found
+
+
+def _pattern(pattern: str) -> str:
+    whole = _END.sub(lambda match: r"\Z" if match[0] == "$" else match[0], pattern)
+    return f"(?a:{whole})"

@@ -35,6 +35,8 @@ class Counts(Struct):
     seed: str
     verdicts: Counter[str] = field(default_factory=Counter)
     values: int = 0
+    untried: int = 0
+    """Proofs of schemas of which no value was drawn: nothing was judged."""
     seconds: float = 0.0
     unsound: list[dict[str, Any]] = field(default_factory=list)
     undecided: list[dict[str, Any]] = field(default_factory=list)
@@ -75,6 +77,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _count(counts: Counts, kind: Kind, outcome: Outcome, seed: str) -> None:
     counts.verdicts[outcome.verdict] += 1
     counts.values += outcome.values
+    counts.untried += outcome.verdict == Verdict.CONTAINED and not outcome.values
     if outcome.verdict == Verdict.UNDECIDED:
         counts.reasons[outcome.reason.partition(",")[0]] += 1
         counts.undecided.append({**outcome.case, "reason": outcome.reason})
@@ -102,7 +105,10 @@ def _line(counts: Counts) -> str:
         for name, count in sorted(counts.verdicts.items())
     )
     rate = counts.total / max(counts.seconds, 0.001)
-    return f"{counts.kind}: {counts.total} verdicts, {counts.values} values, {rate:.0f}/s: {shares}"
+    return (
+        f"{counts.kind}: {counts.total} verdicts, {counts.values} values, {rate:.0f}/s: {shares}; "
+        f"{counts.untried} of no value"
+    )
 
 
 def _report(counts: Counts) -> dict[str, Any]:
@@ -111,6 +117,7 @@ def _report(counts: Counts) -> dict[str, Any]:
         "seed": counts.seed,
         "total": counts.total,
         "values": counts.values,
+        "untried": counts.untried,
         "seconds": round(counts.seconds, 1),
         "verdicts": {each.value: counts.verdicts[each] for each in Verdict},
         "reasons": dict(counts.reasons.most_common()),
