@@ -21,6 +21,13 @@ _MAX_POINTS: Final = 500
 _MAX_TEXTS: Final = 20
 
 
+_WIDER: Final[Mapping[str, tuple[str, ...]]] = {
+    "uri": ("uri-reference",),
+    "iri": ("iri-reference",),
+}
+"""Formats, and those that they are by definition (RFC 3986 §4.1, RFC 3987 §2.2)."""
+
+
 class Nothing(Enum):
     """Why there is no model."""
 
@@ -59,6 +66,11 @@ class Words:
         given = self._numbers("most")
         return min(map(floor, given)) if given else None
 
+    def _formats(self) -> set[str]:
+        """The formats that a text has, with those that each of them is by definition."""
+        given = self.all("format")
+        return {*given, *(wider for each in given for wider in _WIDER.get(each, ()))}
+
     def _numbers(self, word: str) -> list[float]:
         return self._found.get(word, [])
 
@@ -74,7 +86,7 @@ class Words:
             or not set(self.all("present")).isdisjoint(self.all("absent"))
             or len(set(self.all("whole"))) > 1
             or not set(self.all("pattern")).isdisjoint(self.all("no pattern"))
-            or not set(self.all("format")).isdisjoint(self.all("no format"))
+            or not self._formats().isdisjoint(self.all("no format"))
         )
 
 
@@ -246,6 +258,10 @@ def some_text(work: Steps, words: Words) -> Found:
     # Formats and patterns that are not decided are left out here: an empty rest is still a proof.
     known = _decidable(texts, formats)
     is_exact = texts.unwanted == known.unwanted and texts.wanted <= known.wanted
+    for odd in _ODD if barred and is_exact else ():
+        work.spend(len(odd) + len(known.wanted) + len(known.unwanted))
+        if _is_one_of(odd, known) and _has_formats(odd, formats, barred):
+            return Solution(odd)
     for _ in range(_MAX_TEXTS):
         found = shortest(known, work)
         if found is None:
@@ -254,6 +270,21 @@ def some_text(work: Steps, words: Words) -> Found:
             return Solution(found)
         known = msgspec.structs.replace(known, excluded=known.excluded | {found})
     return _sampled(work, texts, formats, barred)
+
+
+_ODD: Final = ("a", "a b", "%", "\\", "(", "{", "ab c d")
+"""Texts that lack some formats."""
+
+
+def _is_one_of(value: str, texts: Texts) -> bool:
+    """Whether a text is one of `texts`, of which each pattern can be decided."""
+    if not texts.least <= len(value) <= (len(value) if texts.most is None else texts.most):
+        return False
+    return value not in texts.excluded and all(
+        (matches := matcher(pattern)) is not None and matches(value) == is_wanted
+        for patterns, is_wanted in ((texts.wanted, True), (texts.unwanted, False))
+        for pattern in patterns
+    )
 
 
 _DATE: Final = "[0-9]{4}-[0-9]{2}-[0-9]{2}"

@@ -11,6 +11,7 @@ from gateway.contract.schemas.containment import (
     containment,
     shrunk,
 )
+from gateway.contract.values.schema import FORMATS
 from tests.unit.tables import each_of
 
 STRING: Final = {"type": "string"}
@@ -296,6 +297,26 @@ def test_the_table_is_as_long_as_promised() -> None:
     assert len(PAIRS) >= 60
     assert verdicts.count(True) >= 60
     assert verdicts.count(False) >= 40
+
+
+MAIL_BOX: Final = "A Name <a@b.co>"
+
+
+def test_formats_are_those_that_the_validator_checks() -> None:
+    """The library's own check of an address takes a display name around it; ours does not."""
+    mail = {"type": "string", "format": "email"}
+    assert containment(mail, {"enum": ["a@b.co", MAIL_BOX]}) == Witness(MAIL_BOX)
+    assert containment({"not": mail}, {"const": MAIL_BOX}) == Contained()
+    assert containment(mail, {"const": "a@b.co"}) == Contained()
+    assert containment(mail, {**mail, "maxLength": 9}) == Contained()
+    assert isinstance(containment({**mail, "maxLength": 9}, mail), Witness)
+
+
+@pytest.mark.parametrize("name", sorted(FORMATS))
+def test_a_text_of_no_format_is_found(name: str) -> None:
+    plain, formatted = {"type": "string"}, {"type": "string", "format": name}
+    assert isinstance(containment(formatted, plain), Witness)
+    assert containment(plain, formatted) == Contained()
 
 
 WITNESSES: Final[list[tuple[Any, Any, Any]]] = [
