@@ -22,6 +22,7 @@ from gateway.contract.fields.conversion import (
     as_time,
     text,
 )
+from gateway.contract.values.equality import are_equal
 from gateway.contract.values.schema import Validator
 
 # Ids of entity rows, derived from the rows' external keys.
@@ -168,7 +169,7 @@ def count(items: Any, keep: Callable[[Any], bool] | None = None) -> Any:
 
 def is_one_of(value: Any, allowed: tuple[Any, ...]) -> bool:
     """Whether the JSON value `value` is one of `allowed`. Python's `in` would treat true as 1."""
-    return any(value == one and isinstance(value, bool) is isinstance(one, bool) for one in allowed)
+    return any(are_equal(value, one) for one in allowed)
 
 
 def stated(settings: Mapping[str, str], name: str) -> Any:

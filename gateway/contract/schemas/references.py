@@ -2,9 +2,9 @@
 
 from typing import Any, Final
 
-import msgspec
-
-from gateway.contract.values.schema import DATA, MAPS, PREFIX, with_definitions
+from gateway.contract.schemas.keywords import ANNOTATIONS, SCHEMA_LISTS, SCHEMA_MAPS, SCHEMA_VALUES
+from gateway.contract.values.equality import are_equal
+from gateway.contract.values.schema import DATA, MAPS, PREFIX, names_in, with_definitions
 
 _DEFINITIONS: Final = "$defs"
 
@@ -15,9 +15,24 @@ def written_out(schema: Schema) -> Schema:
     """`schema`, or what it refers to if it is a reference, with its definitions."""
     while _DEFINITIONS in schema and "$ref" in schema:
         definitions = schema[_DEFINITIONS]
+        target = definitions[schema["$ref"].removeprefix(PREFIX)]
         beside = {name: value for name, value in schema.items() if name != "$ref"}
-        schema = {**definitions[schema["$ref"].removeprefix(PREFIX)], **beside}
+        if not all(map(_is_mute, beside)):
+            # Both apply, so neither may replace a keyword of the other.
+            reference = {"$ref": schema["$ref"]}
+            return {**beside, "allOf": [*beside.get("allOf", ()), reference]}
+        schema = {**_schema(target), **beside}
     return schema
+
+
+def _schema(value: Any) -> Schema:
+    """A definition as a mapping, also if it is `true` or `false`."""
+    return value if isinstance(value, dict) else {} if value else {"not": {}}
+
+
+def _is_mute(keyword: str) -> bool:
+    """Whether `keyword` refuses no value."""
+    return keyword in ANNOTATIONS or keyword == _DEFINITIONS or keyword.startswith("x-")
 
 
 def part(whole: Schema, schema: Any) -> Any:
@@ -52,11 +67,60 @@ def list_of(schema: Schema) -> Schema:
 
 
 def opened(schema: Schema) -> Schema:
-    """A schema that admits all that `schema` admits, with definitions that admit everything."""
+    """A schema without references that admits all that `schema` admits, and perhaps more."""
     schema = written_out(schema)
     if _DEFINITIONS not in schema:
         return schema
-    return {**schema, _DEFINITIONS: dict.fromkeys(schema[_DEFINITIONS], True)}
+    found = _more({name: value for name, value in schema.items() if name != _DEFINITIONS})
+    return found if isinstance(found, dict) else {}
+
+
+_CONDITION: Final = ("if", "then", "else")
+_UNEVALUATED: Final = ("unevaluatedProperties", "unevaluatedItems")
+
+
+def _more(schema: Any) -> Any:
+    """`schema` without references. It admits no less."""
+    if not _refers(schema):
+        return schema
+    # What was evaluated by a reference is not known without it.
+    left_out = {"$ref", *_UNEVALUATED, *_undecided(schema)}
+    found: Schema = {}
+    for keyword, value in schema.items():
+        if keyword == "not":
+            found[keyword] = _less(value)
+        elif keyword not in left_out:
+            found[keyword] = _each(keyword, value)
+    if "oneOf" in left_out:
+        branches = {"anyOf": [_more(each) for each in schema["oneOf"]]}
+        found["allOf"] = [*found.get("allOf", ()), branches]
+    return found
+
+
+def _less(schema: Any) -> Any:
+    """`schema` without references. It admits no more: what depends on a reference, nothing."""
+    return False if _refers(schema) else schema
+
+
+def _undecided(schema: Schema) -> list[str]:
+    """Keywords that may refuse a value because a reference admits it."""
+    found = ["oneOf"] if _refers(schema.get("oneOf")) else []
+    found += _CONDITION if any(_refers(schema.get(each)) for each in _CONDITION) else ()
+    return found + (["maxContains"] if _refers(schema.get("contains")) else [])
+
+
+def _each(keyword: str, value: Any) -> Any:
+    if keyword in SCHEMA_VALUES:
+        return _more(value)
+    if keyword in SCHEMA_LISTS and isinstance(value, list):
+        return [_more(each) for each in value]
+    if keyword in SCHEMA_MAPS and isinstance(value, dict):
+        return {name: _more(each) for name, each in value.items()}
+    return value
+
+
+def _refers(schema: Any) -> bool:
+    return next(names_in(schema), None) is not None
 
 
 class SameSchemas:
@@ -87,8 +151,7 @@ class SameSchemas:
         if name == "$ref":
             return self._are_targets_equal(one.removeprefix(PREFIX), other.removeprefix(PREFIX))
         if name in DATA:
-            # Python holds true and 1 to be equal.
-            return msgspec.json.encode(one) == msgspec.json.encode(other)
+            return are_equal(one, other)
         return self.are_equal(one, other, is_map=name in MAPS)
 
     def _are_targets_equal(self, one: str, other: str) -> bool:

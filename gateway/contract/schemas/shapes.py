@@ -1,13 +1,13 @@
 """What the schemas of objects, arrays and texts admit: members, elements, the longest text."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from msgspec import Struct
 
 from gateway.contract.schemas.algebra import Schema, both, either, kinds
 from gateway.contract.schemas.references import part, written_out
-from gateway.contract.values.schema import with_definitions
+from gateway.contract.values.schema import matcher, with_definitions
 
 # Finds the schemas of members of objects and of elements of arrays.
 
@@ -47,14 +47,26 @@ def member(schema: Any, name: str) -> Member | None:
 
 
 def _own_members(schema: Schema, name: str) -> tuple[Member, ...]:
-    properties = schema.get("properties", {})
+    """The member by the keywords of `schema` itself. Other members are those that no pattern fits.
+
+    A pattern that cannot be tried may fit, and tells nothing.
+    """
+    properties, patterns = schema.get("properties", {}), schema.get("patternProperties", {})
+    fits = {pattern: _fits(pattern, name) for pattern in patterns}
+    declared = [properties[name]] if name in properties else []
+    declared += [patterns[pattern] for pattern, fit in fits.items() if fit]
     others = schema.get("additionalProperties")
-    declared = properties.get(name, others if isinstance(others, dict) else None)
-    return (
-        ()
-        if declared is None or declared is False
-        else (Member(part(schema, _schema(declared)), False),)
-    )
+    if not declared and isinstance(others, dict) and None not in fits.values():
+        declared = [others]
+    if not declared or False in declared:
+        return ()
+    return (Member(both(*(part(schema, _schema(each)) for each in declared)), False),)
+
+
+def _fits(pattern: str, name: str) -> bool | None:
+    """Whether the pattern of `patternProperties` fits `name`. None if it cannot be tried."""
+    matches = matcher(pattern)
+    return None if matches is None else matches(name)
 
 
 def _alternatives(branches: Any, name: str) -> Member | None:
@@ -82,14 +94,32 @@ def _element(schema: Schema, name: str) -> Member | None:
 
 
 def items_of(schema: Schema) -> Schema:
-    """The schema of the items of lists of `schema`. Empty if the items have several schemas."""
+    """A schema that admits every item of the lists of `schema`, wherever it is in its list."""
     schema = written_out(schema)
-    items = schema.get("items")
-    if isinstance(items, dict) and "prefixItems" not in schema:
-        found: Schema = part(schema, items)
-        return found
-    branches = (branch for branch in _branches(schema, "allOf") if isinstance(branch, dict))
-    return both(*map(items_of, branches))
+    prefix, rest = schema.get("prefixItems", ()), schema.get("items", True)
+    own = [*prefix, rest] if rest is not False or not prefix else prefix
+    found = either(*(_schema(part(schema, each)) for each in own))
+    return both(found, *_inherited(schema, items_of))
+
+
+def element(schema: Schema, index: int) -> Schema:
+    """A schema that admits every element at `index` of the lists of `schema`."""
+    schema = written_out(schema)
+    prefix, rest = schema.get("prefixItems", ()), schema.get("items", True)
+    own = _schema(part(schema, prefix[index] if index < len(prefix) else rest))
+    return both(own, *_inherited(schema, lambda branch: element(branch, index)))
+
+
+def _inherited(schema: Schema, of: Callable[[Schema], Schema]) -> Iterator[Schema]:
+    """What the branches of `schema` say of the items: each of `allOf`, one of the others."""
+    for branch in _branches(schema, "allOf"):
+        yield of(_schema(branch))
+    for keyword in ("anyOf", "oneOf"):
+        branches = [_schema(branch) for branch in _branches(schema, keyword)]
+        lists = [of(branch) for branch in branches if "array" in kinds(branch)]
+        # A branch that says nothing of items allows any.
+        if lists and all(lists):
+            yield either(*lists)
 
 
 def _branches(schema: Schema, keyword: str) -> list[Any]:

@@ -152,7 +152,8 @@ def keep_text(module: Module, keep: ItemFilter, scope: Scope) -> str:
 
 def _is_one_of(module: Module, values: SourceValues, constants: tuple[Any, ...]) -> str:
     text = read(module, values)
-    if kinds(values.schema) >= {"boolean", "number"}:
+    found = kinds(values.schema)
+    if found >= {"boolean", "number"} or found & {"array", "object"}:
         return f"{module.word('is_one_of')}({text}, {literal(constants)})"
     if len(constants) == 1 and isinstance(constants[0], str):
         return f"{text} == {literal(constants[0])}"
