@@ -40,11 +40,7 @@ def covers(outer: Schema, inner: Schema) -> bool | None:
     """Whether every value of `inner` is valid under `outer`. None if that cannot be decided."""
     if "$defs" in inner and are_same(outer, inner):
         return True
-    try:
-        answer = _canonical(outer).covers(_canonical(inner))
-    except CanonicalizationError:
-        return None
-    return {Containment.YES: True, Containment.NO: False}.get(answer)
+    return _covers(_key(outer), _key(inner))
 
 
 def is_empty(schema: Schema) -> bool:
@@ -150,6 +146,15 @@ def _canonical(schema: Schema) -> CanonicalSchema:
 def _kinds(key: bytes) -> frozenset[str]:
     schema: Schema = msgspec.json.decode(key)
     return frozenset(kind for kind in TYPES if not is_empty(both(schema, {"type": kind})))
+
+
+@lru_cache(maxsize=4096)
+def _covers(outer: bytes, inner: bytes) -> bool | None:
+    try:
+        answer = _canonicalized(outer).covers(_canonicalized(inner))
+    except CanonicalizationError:
+        return None
+    return {Containment.YES: True, Containment.NO: False}.get(answer)
 
 
 @lru_cache(maxsize=4096)

@@ -5,7 +5,8 @@ from typing import Final
 
 from msgspec import UNSET
 
-from gateway.authoring.mapping.fields.coverage import gaps, image_of, objection_to
+from gateway.authoring.mapping.fields.coverage import gaps, objection_to
+from gateway.authoring.mapping.fields.images import image_of
 from gateway.authoring.mapping.fields.nodes import (
     BindingSource,
     Constant,
@@ -17,6 +18,7 @@ from gateway.authoring.mapping.fields.nodes import (
     HandlerMap,
     HttpMap,
     ItemFilter,
+    Items,
     MappingError,
     Members,
     Read,
@@ -72,8 +74,8 @@ def check_context(context: FieldContext) -> Iterator[MappingError]:
     yield from _absence_problems(context)
     yield from _fallback_problems(context)
     match context.value:
-        case Members() as value:
-            yield from _members_problems(context, value)
+        case Members() | Items() as value:
+            yield from _whole_problems(context, value)
         case Read() as value:
             yield from _read_problems(context, value)
         case Each(keep=keep) | Count(keep=keep) as value:
@@ -200,9 +202,10 @@ def _constant_problems(context: FieldContext, value: object, part: str) -> Itera
         )
 
 
-def _members_problems(context: FieldContext, value: Members) -> Iterator[MappingError]:
-    yield from _kind_problems(context, frozenset({"object"}))
-    for name in required_of(context.target):
+def _whole_problems(context: FieldContext, value: Members | Items) -> Iterator[MappingError]:
+    is_object = isinstance(value, Members)
+    yield from _kind_problems(context, frozenset({"object" if is_object else "array"}))
+    for name in required_of(context.target) if is_object else ():
         if name not in value.values:
             yield _refuse(
                 context,

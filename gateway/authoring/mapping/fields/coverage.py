@@ -1,174 +1,45 @@
 """Proves that targets allow every value that may arrive, or finds counterexamples and gaps."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from enum import StrEnum
 from itertools import chain, islice
 from typing import Any, Final
 
 from msgspec import UNSET, Struct
 
+from gateway.authoring.mapping.fields.images import (
+    Image,
+    apply,
+    count_image,
+    image_of,
+    is_assembled,
+    length_image,
+    whole_image,
+)
 from gateway.authoring.mapping.fields.nodes import (
     BindingSource,
     Constant,
-    Conversion,
     Count,
     Each,
     Fallback,
     FieldFunction,
     HttpMap,
+    Items,
     MappingError,
+    Members,
     Read,
     Reference,
+    Value,
     problem,
 )
 from gateway.authoring.mapping.fields.parse import parse
-from gateway.authoring.mapping.fields.scope import ROW_ID, SourceValues, UnknownSource, may_skip
+from gateway.authoring.mapping.fields.scope import ROW_ID, SourceValues, UnknownSource
+from gateway.authoring.mapping.fields.trial import refused_result
 from gateway.authoring.mapping.fields.walk import FieldContext, maps, request_visits, result_visits
-from gateway.contract.fields.fieldmap import (
-    as_boolean,
-    as_date,
-    as_date_time,
-    as_decimal_2,
-    as_integer,
-    as_number,
-    as_string,
-    as_time,
-    mapped,
-)
-from gateway.contract.schemas.algebra import (
-    Schema,
-    admits,
-    both,
-    covers,
-    either,
-    finite,
-    kinds,
-    violations,
-)
+from gateway.contract.schemas.algebra import Schema, admits, covers, finite, kinds, violations
+from gateway.contract.schemas.containment import Contained, Witness, containment
 from gateway.contract.schemas.shapes import items_of, member, members_of, required_of
-
-# Proves that a target schema allows every value of a field, or finds a counterexample.
-
-# Computes the image of a schema under a conversion: the schema of the converted values.
-
-CONVERT: Final[Mapping[Conversion, Callable[[Any], Any]]] = {
-    "string": as_string,
-    "integer": as_integer,
-    "number": as_number,
-    "boolean": as_boolean,
-    "decimal-2": as_decimal_2,
-    "date": as_date,
-    "time": as_time,
-    "date-time": as_date_time,
-}
-"""The function of each conversion `as`."""
-_DATE: Final[Schema] = {"type": "string", "format": "date"}
-_DATE_TIME: Final[Schema] = {"type": "string", "format": "date-time"}
-_SCALAR: Final[Schema] = {"type": ["string", "number", "boolean"]}
-_NUMBER: Final[Schema] = {"type": "number"}
-_TOTAL: Final[Mapping[Conversion, tuple[Schema, ...]]] = {
-    "string": (_SCALAR,),
-    "integer": ({"type": "integer"},),
-    "number": (_NUMBER,),
-    "boolean": ({"type": "boolean"}, {"enum": ["true", "false"]}),
-    "decimal-2": (_NUMBER, {"type": "string", "pattern": r"^-?[0-9]+\.[0-9]{2}$", "maxLength": 99}),
-    "date": (_DATE, _DATE_TIME),
-    "time": (_DATE_TIME,),
-    "date-time": (_DATE_TIME,),
-}
-"""Values that each conversion accepts. One exception: RFC 3339 allows the year 0, but Python does
-not, so it is refused at run time."""
-_IMAGES: Final[Mapping[Conversion, Schema]] = {
-    "integer": {"type": "integer"},
-    "number": _NUMBER,
-    "boolean": {"type": "boolean"},
-    "decimal-2": {"type": "string", "pattern": r"^-?[0-9]+\.[0-9]{2}$"},
-    "date": {
-        "type": "string",
-        "format": "date",
-        "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}$",
-        "minLength": 10,
-        "maxLength": 10,
-    },
-    "time": {
-        "type": "string",
-        "pattern": "^([01][0-9]|2[0-3]):[0-5][0-9]$",
-        "minLength": 5,
-        "maxLength": 5,
-    },
-    "date-time": {"type": "string", "format": "date-time", "minLength": 20, "maxLength": 27},
-}
-
-
-class Image(Struct, frozen=True):
-    """The values that a read may give, without those of `else`, `onGap` and `default`."""
-
-    schema: Schema
-    is_total: bool | None
-    """Whether every value can be converted. None if that cannot be decided."""
-    is_exact: bool
-    """Whether every value of `schema` can occur."""
-
-
-def image_of(value: Read, source: Schema) -> Image:
-    """The image of the schema `source` under the read `value`."""
-    listed = finite(source)
-    if listed is not None:
-        return _listed_image(value, listed)
-    if value.table is not None:
-        return Image({"enum": _distinct(list(value.table.values()))}, False, False)
-    if value.conversion is None:
-        return Image(source, True, True)
-    is_total = covers(either(*_TOTAL[value.conversion]), source)
-    return Image(_converted_schema(value.conversion, source), is_total, False)
-
-
-def apply(value: Read, sample: Any) -> Any:
-    """The result of the read `value` for one `sample`. Raises `ValueError` if it has none."""
-    if value.table is not None:
-        return mapped(sample, value.table, "")
-    return CONVERT[value.conversion](sample) if value.conversion is not None else sample
-
-
-def _listed_image(value: Read, listed: tuple[Any, ...]) -> Image:
-    results: list[Any] = []
-    is_total = True
-    for sample in listed:
-        try:
-            results.append(apply(value, sample))
-        except ValueError:
-            is_total = False
-    return Image({"enum": _distinct(results)} if results else {"not": {}}, is_total, True)
-
-
-def _distinct(values: list[Any]) -> list[Any]:
-    """`values` without repetitions, for `enum`. By `repr`, because Python's 1 equals True."""
-    return [v for i, v in enumerate(values) if repr(v) not in map(repr, values[:i])]
-
-
-def _converted_schema(conversion: Conversion, source: Schema) -> Schema:
-    if conversion == "string":
-        return _text_schema(source)
-    if conversion in ("integer", "number") and covers(_IMAGES[conversion], source):
-        return source
-    if conversion == "decimal-2" and covers({"type": "number", "minimum": 0}, source):
-        return {"type": "string", "pattern": r"^[0-9]+\.[0-9]{2}$"}
-    return _IMAGES[conversion]
-
-
-def _text_schema(source: Schema) -> Schema:
-    found = kinds(source)
-    texts: list[Schema] = [both(source, {"type": "string"})] if "string" in found else []
-    if "number" in found:
-        is_whole = covers({"type": "integer"}, both(source, _NUMBER))
-        texts.append(
-            {"type": "string", "pattern": "^-?(0|[1-9][0-9]*)$"} if is_whole else {"type": "string"}
-        )
-    if "boolean" in found:
-        texts.append({"enum": ["true", "false"]})
-    return either(*texts) if texts else {"not": {}}
-
 
 # Proves that a target schema allows every value of a field, or finds a counterexample.
 
@@ -197,7 +68,8 @@ _NUMBERS: Final = (0, 1, -1, 0.5, 1e30, -1e30)
 def samples(schema: Schema, other: Schema) -> Iterator[Any]:
     """Values of `schema`. Those that `other` is likely to refuse come first."""
     tried = (value for value in _candidates(schema, other, 0) if admits(schema, value))
-    return islice(tried, _MOST)
+    # All values of a list are tried, so that none of them is overlooked.
+    return tried if finite(schema) is not None else islice(tried, _MOST)
 
 
 def _candidates(schema: Schema, other: Schema, depth: int) -> Iterator[Any]:
@@ -381,8 +253,11 @@ def _without_witness(
 
 # Proves for each mapped field that the target schema allows every value that may arrive.
 
+_HINTS: Final = 3
 _LENGTHS: Final[tuple[str, ...]] = ("minItems", "maxItems")
 ABSENT_TEXT: Final = "(absent)"
+WHOLE: Final = "(the whole)"
+"""The source of an object or list that is put together from other values."""
 _AT_RUN_TIME: Final = "the result of a function is checked at run time, with the whole result"
 
 
@@ -421,8 +296,8 @@ def prove(binding: BindingSource) -> list[Proof]:
 
 
 def prove_context(context: FieldContext) -> Proof | None:
-    """The verdict for one value. None for an object, whose members have verdicts, and for a value
-    with an unknown source."""
+    """The verdict for one value. None for a value with an unknown source, and for an object whose
+    target has no rules but those of its members, which have verdicts."""
     try:
         return _prove(context)
     except UnknownSource:
@@ -430,22 +305,28 @@ def prove_context(context: FieldContext) -> Proof | None:
 
 
 def _prove(context: FieldContext) -> Proof | None:
+    value = context.value
+    if isinstance(value, Read):
+        return _prove_read(context, value)
+    if isinstance(value, Members | Items) and is_assembled(context):
+        return None
+    return _proof(context, *_judged(context))
+
+
+def _judged(context: FieldContext) -> tuple[str, CoverageResult]:
+    """Where a value that is no read comes from, and its verdict."""
     match context.value:
-        case Read() as value:
-            return _prove_read(context, value)
         case Constant(value=constant):
-            return _proof(
-                context, shortened(constant), prove_image({"const": constant}, context.target)
-            )
-        case Each(source=source) | Count(source=source):
-            return _proof(context, str(source), _prove_list(context, context.value))
+            return shortened(constant), prove_image({"const": constant}, context.target)
+        case Each(source=source) | Count(source=source) as value:
+            return str(source), _prove_list(context, value)
         case Reference(kind=kind):
-            return _proof(context, f"ref {kind}", prove_image(ROW_ID, context.target))
+            return f"ref {kind}", prove_image(ROW_ID, context.target)
         case FieldFunction(module=module, function=function):
             undecided = CoverageResult(Coverage.UNDECIDED, reason=_AT_RUN_TIME)
-            return _proof(context, f"{module}:{function}", undecided)
+            return f"{module}:{function}", undecided
         case _:
-            return None
+            return WHOLE, prove_whole(context)
 
 
 def _prove_read(context: FieldContext, value: Read) -> Proof | None:
@@ -467,28 +348,40 @@ def is_absence_a_gap(context: FieldContext, value: Read, values: SourceValues) -
 
 
 def _prove_list(context: FieldContext, value: Each | Count) -> CoverageResult:
-    """Whether the target allows the number of items that the list may have."""
-    least, most = _counts(value, context.inner.find(value.source).schema)
+    """Whether the target allows the number of items that the list may have, and its other rules."""
     if isinstance(value, Count):
-        bounds = {"minimum": least} | ({} if most is None else {"maximum": most})
-        return prove_image({"type": "integer", **bounds}, context.target)
-    lengths = {"minItems": least} | ({} if most is None else {"maxItems": most})
+        return prove_image(count_image(value, context), context.target)
+    if not is_assembled(context):
+        return prove_whole(context)
     target: Schema = {word: context.target[word] for word in _LENGTHS if word in context.target}
-    result = prove_image({"type": "array", **lengths}, {"type": "array", **target})
-    if result.verdict is Coverage.PROVED and context.target.get("uniqueItems"):
+    return prove_image(length_image(value, context), {"type": "array", **target})
+
+
+def prove_whole(context: FieldContext) -> CoverageResult:
+    """Whether the target allows every object or list that the map may make of admitted parts.
+
+    A witness is a result of the map itself for something that may arrive.
+    """
+    made, target = whole_image(context), context.target
+    found = containment(target, made)
+    if isinstance(found, Contained):
+        return PROVED
+    if _is_only_unique(target, made):
         return CoverageResult(Coverage.UNDECIDED, reason="uniqueItems is checked at run time")
-    return result
+    hints = [found.value] if isinstance(found, Witness) else []
+    hints += islice((each for each in samples(made, target) if not admits(target, each)), _HINTS)
+    for hint in hints or [UNSET]:
+        refused = refused_result(context, made, hint)
+        if refused is not UNSET:
+            reason = objection_to(refused, target)
+            return CoverageResult(Coverage.GAP, shortened(refused), reason)
+    return CoverageResult(Coverage.UNDECIDED, reason=_NOT_COMPARABLE)
 
 
-def _counts(value: Each | Count, source: Schema) -> tuple[int, int | None]:
-    """The least and the most items after filtering."""
-    is_filtered = bool(value.keep.allowed) or value.keep.needed is not None
-    limit = value.limit if isinstance(value, Each) else None
-    is_filtered = is_filtered or (isinstance(value, Each) and may_skip(value.item))
-    mosts = [most for most in (source.get("maxItems"), limit) if most is not None]
-    most = min(mosts, default=None)
-    least = 0 if is_filtered else source.get("minItems", 0)
-    return (least if most is None else min(least, most)), most
+def _is_only_unique(target: Schema, made: Schema) -> bool:
+    """Whether the target would allow every list if their items were distinct."""
+    without = {word: value for word, value in target.items() if word != "uniqueItems"}
+    return len(without) < len(target) and covers(without, made) is True
 
 
 def _proof(
@@ -545,15 +438,20 @@ def unsendable(proof: Proof) -> MappingError:
 
 def unanswerable(proof: Proof, context: FieldContext) -> MappingError:
     """The problem of a received value that the target refuses."""
-    is_list = not isinstance(context.value, Read)
     return problem(
         proof.pointer,
         "gap-without-ongap",
         f"{context.side} does not allow every value that may arrive{_example(proof)}",
-        "set limit, or adapt the bounds of one of the two schemas"
-        if is_list
-        else "write onGap (or else, for a map), widen its schema, or narrow the source's schema",
+        _fix_of_gap(context.value),
     )
+
+
+def _fix_of_gap(value: Value) -> str:
+    if isinstance(value, Read):
+        return "write onGap (or else, for a map), widen its schema, or narrow the source's schema"
+    if isinstance(value, Members | Items):
+        return "map other values, or adapt the rules that one of the two schemas has for the whole"
+    return "set limit, or adapt the bounds of one of the two schemas"
 
 
 def _example(proof: Proof) -> str:

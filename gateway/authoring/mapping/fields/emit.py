@@ -6,7 +6,7 @@ from typing import Any
 from msgspec import UNSET, Struct
 from msgspec.structs import replace
 
-from gateway.authoring.mapping.fields.coverage import CONVERT, image_of
+from gateway.authoring.mapping.fields.images import CONVERT
 from gateway.authoring.mapping.fields.nodes import (
     Constant,
     Conversion,
@@ -35,8 +35,8 @@ from gateway.authoring.mapping.fields.scope import (
 )
 from gateway.authoring.mapping.fields.walk import DEEP, Parameter, parameter_key, template_parts
 from gateway.contract.fields.fieldmap import text as text_of
-from gateway.contract.schemas.algebra import Schema, bare, covers, kinds
-from gateway.contract.schemas.shapes import items_of, member
+from gateway.contract.schemas.algebra import Schema, bare, kinds
+from gateway.contract.schemas.shapes import element, items_of, member
 from gateway.contract.upstream import UpstreamOperation
 
 # The context in which the Python expression of a value is generated.
@@ -62,8 +62,12 @@ class EmitContext(Struct, frozen=True, kw_only=True):
         return replace(self, target=found.schema if found else {}, path=(*self.path, name))
 
     def among_items(self) -> "EmitContext":
-        """The context of an element of the array."""
+        """The context of any element of the array."""
         return replace(self, target=items_of(self.target))
+
+    def at_index(self, index: int) -> "EmitContext":
+        """The context of one element of the array."""
+        return replace(self, target=element(self.target, index))
 
 
 # Generates the Python expressions that read values.
@@ -202,24 +206,14 @@ def emit_read(value: Read, context: EmitContext) -> str:
         text = _mapped(value, context, values, text)
     elif value.conversion is not None:
         text = _converted(value, value.conversion, context, values, text)
-    if value.gap is not None and not _is_always_admitted(value, context, values):
+    if value.gap is not None:
+        # Also where a proof says that it is never needed: the author asked for it.
         text = _guarded(value.gap, context, values, text)
     if values.may_be_absent and is_needed(value):
         # After mapping and conversion, so that the fallback is neither mapped nor converted.
         last = _fallback_code(value.gap, context.module)
         text = f"{context.module.word('needed')}({text}, {literal(values.pointer)}{last})"
     return _defaulted(value, context, text)
-
-
-def _is_always_admitted(value: Read, context: EmitContext, values: SourceValues) -> bool:
-    """Whether the target allows every converted value, so that no validator is needed.
-
-    The results of a map are constants, which were checked with the contract.
-    """
-    return (
-        value.table is not None
-        or covers(context.target, image_of(value, values.schema).schema) is True
-    )
 
 
 def _defaulted(value: Read, context: EmitContext, text: str) -> str:
@@ -332,8 +326,8 @@ def _braces(value: Members, names: list[str], context: EmitContext) -> str:
 
 
 def _emit_items(value: Items, context: EmitContext) -> str:
-    inner = context.among_items()
-    texts = ", ".join(emit(member, inner) for member in value.values)
+    parts = enumerate(value.values)
+    texts = ", ".join(emit(part, context.at_index(index)) for index, part in parts)
     if any(may_be_absent(member, context.scope) for member in value.values):
         return f"{context.module.word('listed')}({texts})"
     return f"[{texts}]"

@@ -19,7 +19,7 @@ from gateway.authoring.mapping.fields.nodes import (
 from gateway.authoring.mapping.fields.scope import Scope, UnknownSource, inner_scope
 from gateway.contract.schemas.algebra import Schema
 from gateway.contract.schemas.references import gathered
-from gateway.contract.schemas.shapes import items_of, member, members_of, required_of
+from gateway.contract.schemas.shapes import element, items_of, member, members_of, required_of
 from gateway.contract.upstream import Upstream, UpstreamOperation
 from gateway.contract.values.pointers import child, steps
 
@@ -256,17 +256,22 @@ def _sent(upstream: Upstream, group: str) -> frozenset[str]:
 def visits(context: FieldContext) -> Iterator[FieldContext]:
     """The value of `context`, and every value inside it."""
     yield context
+    for part in parts_of(context):
+        yield from visits(part)
+
+
+def parts_of(context: FieldContext) -> Iterator[FieldContext]:
+    """The values directly inside the value of `context`. None of a list that cannot be read."""
     match context.value:
         case Members():
             yield from _members(context, context.value)
         case Items(values=values):
-            target = items_of(context.target)
             for index, value in enumerate(values):
-                yield from visits(_part(context, value, target, str(index)))
+                yield _part(context, value, element(context.target, index), str(index))
         case Each():
             yield from _items(context, context.value)
         case Reference(kind=kind, key=key) if kind in context.scope.entities:
-            yield from visits(_part(context, key, context.scope.entities[kind], "key"))
+            yield _part(context, key, context.scope.entities[kind], "key")
         case _:
             return
 
@@ -276,14 +281,12 @@ def _members(context: FieldContext, value: Members) -> Iterator[FieldContext]:
     for name, part in value.values.items():
         found = member(context.target, name)
         inner = _part(context, part, found.schema if found else {}, name)
-        yield from visits(
-            replace(
-                inner,
-                siblings=members_of(context.target),
-                is_declared=found is not None or is_unspecified(context.target),
-                is_required=name in required,
-                is_in_whole=value.presence.is_omitted_if_absent,
-            )
+        yield replace(
+            inner,
+            siblings=members_of(context.target),
+            is_declared=found is not None or is_unspecified(context.target),
+            is_required=name in required,
+            is_in_whole=value.presence.is_omitted_if_absent,
         )
 
 
@@ -293,7 +296,7 @@ def _items(context: FieldContext, value: Each) -> Iterator[FieldContext]:
     except UnknownSource:
         return
     inner = _part(context, value.item, items_of(context.target), "*")
-    yield from visits(replace(inner, scope=scope, is_in_each=True, is_item=True))
+    yield replace(inner, scope=scope, is_in_each=True, is_item=True)
 
 
 def is_unspecified(schema: Schema) -> bool:
