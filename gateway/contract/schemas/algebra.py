@@ -100,8 +100,8 @@ def without_null(schema: Schema) -> Schema:
     if not admits(schema, None):
         return schema
     kind = schema.get("type")
-    if isinstance(kind, list) and "null" in kind and not schema.keys() & {"enum", "const"}:
-        rest = [name for name in kind if name != "null"]
+    rest = [name for name in kind if name != "null"] if isinstance(kind, list) else []
+    if rest and not schema.keys() & {"enum", "const"}:
         return {**schema, "type": rest[0] if len(rest) == 1 else rest}
     return both(schema, {"not": {"type": "null"}})
 

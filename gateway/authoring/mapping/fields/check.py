@@ -71,8 +71,15 @@ def check_context(context: FieldContext) -> Iterator[MappingError]:
             or "correct the name, or declare it in the contract",
         )
         return
-    yield from _absence_problems(context)
+    try:
+        yield from _absence_problems(context)
+    except UnknownSource:
+        return  # Of a value inside it, whose own check reports it.
     yield from _fallback_problems(context)
+    yield from _value_problems(context)
+
+
+def _value_problems(context: FieldContext) -> Iterator[MappingError]:
     match context.value:
         case Members() | Items() as value:
             yield from _whole_problems(context, value)

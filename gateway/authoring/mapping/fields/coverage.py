@@ -363,19 +363,29 @@ def prove_whole(context: FieldContext) -> CoverageResult:
     A witness is a result of the map itself for something that may arrive.
     """
     made, target = whole_image(context), context.target
-    found = containment(target, made)
-    if isinstance(found, Contained):
+    if covers(target, made):
         return PROVED
     if _is_only_unique(target, made):
         return CoverageResult(Coverage.UNDECIDED, reason="uniqueItems is checked at run time")
-    hints = [found.value] if isinstance(found, Witness) else []
-    hints += islice((each for each in samples(made, target) if not admits(target, each)), _HINTS)
-    for hint in hints or [UNSET]:
+    refused = (each for each in samples(made, target) if not admits(target, each))
+    found = _refuted(context, made, [*islice(refused, _HINTS)] or [UNSET])
+    if found is not None:
+        return found
+    shown = containment(target, made)
+    if isinstance(shown, Contained):
+        return PROVED
+    found = _refuted(context, made, [shown.value]) if isinstance(shown, Witness) else None
+    return found or CoverageResult(Coverage.UNDECIDED, reason=_NOT_COMPARABLE)
+
+
+def _refuted(context: FieldContext, made: Schema, hints: list[Any]) -> CoverageResult | None:
+    """The gap that one of the hints leads to. None if no result of the map is refused."""
+    for hint in hints:
         refused = refused_result(context, made, hint)
         if refused is not UNSET:
-            reason = objection_to(refused, target)
+            reason = objection_to(refused, context.target)
             return CoverageResult(Coverage.GAP, shortened(refused), reason)
-    return CoverageResult(Coverage.UNDECIDED, reason=_NOT_COMPARABLE)
+    return None
 
 
 def _is_only_unique(target: Schema, made: Schema) -> bool:

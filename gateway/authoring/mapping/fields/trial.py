@@ -1,7 +1,6 @@
 """Runs the code that a map becomes on values that may arrive, to find a result that is refused."""
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
 from typing import Any, Final
 
 from msgspec import UNSET, UnsetType
@@ -24,10 +23,10 @@ from gateway.contract.context import CallFacts
 from gateway.contract.fields.fieldmap import ABSENT, SkipItem, Unmappable, dig, is_one_of
 from gateway.contract.schemas.algebra import Schema, admits
 from gateway.contract.schemas.flattening import NoSample
-from gateway.contract.schemas.samples import Schemas
+from gateway.contract.schemas.samples import Samples, Schemas
 from gateway.contract.upstream import ReplyFacts
 
-_TRIES: Final = 40
+_TRIES: Final = 24
 _ROOTS: Final[tuple[Root, ...]] = ("inputs", "payload", "body", "item")
 _PARAMETERS: Final = ("item", "arguments", "payload", "call", "body", "reply")
 
@@ -52,7 +51,7 @@ def refused_result(context: FieldContext, made: Schema, hint: Any | UnsetType) -
             result = _result(run, arrived)
             if result is not UNSET and admits(made, result) and not admits(context.target, result):
                 return result
-    except UnknownSource:
+    except (UnknownSource, NoSample):
         return UNSET
     return UNSET
 
@@ -92,15 +91,19 @@ class _Everything(dict[str, str]):
 def _arrivals(context: FieldContext, hint: Any | UnsetType) -> Iterator[Arrived]:
     scope = context.inner
     used = {each.root for each in (*sources_of(context.value), *scope.known)}
+    schemas = {root: _schema(scope, root) for root in _ROOTS if root in used}
+    samples = {root: _samples(schema) for root, schema in schemas.items()}
     hints = [] if hint is UNSET else _hints(context.value, hint, scope)
     for number in range(_TRIES):
-        arrived = {root: _sample(_schema(scope, root), number) for root in _ROOTS if root in used}
+        arrived = {root: _sample(each, number) for root, each in samples.items()}
         if number % 2 == 0:
             arrived = _laid(arrived, hints, scope)
-        if all(admits(_schema(scope, root), each) for root, each in arrived.items()) and all(
+        if all(admits(schemas[root], each) for root, each in arrived.items()) and all(
             _holds(arrived, source, allowed) for source, allowed in scope.known.items()
         ):
             yield arrived
+        if not samples:
+            return
 
 
 def _schema(scope: Scope, root: Root) -> Schema:
@@ -113,11 +116,13 @@ def _schema(scope: Scope, root: Root) -> Schema:
     return known[root] or {}
 
 
-def _sample(schema: Schema, number: int) -> Any:
-    samples = Schemas(schema.get("$defs", {})).samples(schema)
-    with suppress(NoSample):
-        return samples.sample("trial", str(number), is_example=False, is_short=number % 3 == 0)
-    return None
+def _samples(schema: Schema) -> Samples:
+    return Schemas(schema.get("$defs", {})).samples(schema)
+
+
+def _sample(samples: Samples, number: int) -> Any:
+    """A value of the schema, another one for each number. Raises `NoSample`."""
+    return samples.sample("trial", str(number), is_example=False, is_short=number % 3 == 0)
 
 
 def _holds(arrived: Arrived, source: ReadExpression, allowed: tuple[Any, ...] | None) -> bool:
@@ -153,7 +158,7 @@ def _hints(value: Value, wanted: Any, scope: Scope) -> Hints:
 def _item(value: Each, wanted: Any, scope: Scope) -> Any:
     inner = scope.entering(scope.find(value.source), value.keep)
     hints = _hints(value.item, wanted, inner)
-    return _laid({"item": _sample(inner.item or {}, 0)}, hints, inner)["item"]
+    return _laid({"item": _sample(_samples(inner.item or {}), 0)}, hints, inner)["item"]
 
 
 def _laid(arrived: Arrived, hints: Hints, scope: Scope) -> dict[Root, Any]:
