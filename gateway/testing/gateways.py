@@ -24,12 +24,15 @@ from gateway.contract.upstream import Departure, Reply
 from gateway.settings import Settings, read_settings
 from gateway.testing.cases import Case
 from gateway.testing.judging import Verdict, judged
+from gateway.testing.pipes import over_inner_pipes
 from gateway.testing.served import FROZEN
 from gateway.testing.transports import (
     HANDSHAKE,
     MODERN,
     REST,
+    STDIO,
     CallAnswer,
+    Exchange,
     Mcp,
     Rest,
     client,
@@ -162,10 +165,14 @@ class CaseAnswers(Struct, frozen=True):
 
 
 class Faces:
-    """A gateway on watched mocks, with a client for each transport over HTTP."""
+    """A gateway on watched mocks, with a client for each transport."""
 
     def __init__(
-        self, gateway: Gateway, http: httpx.AsyncClient, watched: Mapping[str, WatchedWire]
+        self,
+        gateway: Gateway,
+        http: httpx.AsyncClient,
+        watched: Mapping[str, WatchedWire],
+        piped: Exchange | None = None,
     ) -> None:
         self.gateway = gateway
         self.catalogue: Catalogue = gateway.parts.catalogue
@@ -173,6 +180,7 @@ class Faces:
         self.rest = Rest(http).call
         self.get = Rest(http).get
         self._mcp = {each: Mcp(over_http(http), each).call for each in (MODERN, HANDSHAKE)}
+        self._stdio = None if piped is None else Mcp(piped, MODERN).call
         self._watched = watched
 
     @property
@@ -190,6 +198,9 @@ class Faces:
             f"MCP {MODERN}": lambda: self.mcp(entry, arguments, MODERN),
             f"MCP {HANDSHAKE}": lambda: self.mcp(entry, arguments, HANDSHAKE),
         }
+        stdio = self._stdio
+        if stdio is not None and b"\n" not in arguments:  # it would end the message
+            calls[STDIO] = lambda: stdio(entry, arguments)
         query = parameters(entry, arguments)
         if query is not None:
             calls["GET"] = lambda: self.get(entry, query)
@@ -219,9 +230,10 @@ async def open_faces(data: Path) -> AsyncIterator[Faces]:
         has_jobs = any(entry.operation.task == "required" for entry in entries)
         async with (
             in_memory(gateway, KEY) as http,
+            over_inner_pipes(gateway) as piped,
             gateway.at_work() if has_jobs else nullcontext(),
         ):
-            yield Faces(gateway, http, watched)
+            yield Faces(gateway, http, watched, piped)
 
 
 def watch(gateway: Gateway) -> Iterator[tuple[str, WatchedWire]]:

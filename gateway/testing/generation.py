@@ -1,16 +1,16 @@
 """Arguments and payloads, valid and invalid, that Schemathesis generates.
 
 Those of a tool are generated from the published OpenAPI document. What is invalid is decided by the
-gate, not by the generator's intention.
+authority, neither by the gate under test nor by the generator's intention.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final
 
 import schemathesis
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from schemathesis import GenerationMode
 from schemathesis.config import SchemathesisConfig
@@ -19,6 +19,8 @@ from gateway.catalogue import Catalogue, Entry
 from gateway.contract.selection import FIELDS
 from gateway.contract.values import jsontext
 from gateway.contract.values.schema import Validator
+from gateway.testing.authority import Authority, Said, is_beyond
+from gateway.testing.cases import Expectation
 
 SMALL_BUDGET: Final = 12
 
@@ -29,6 +31,8 @@ def budget() -> settings:
     return settings(
         max_examples=settings().max_examples if thorough else SMALL_BUDGET,
         deadline=None,
+        # What fails is made small by `shrinking`, in a time that is known.
+        phases=(Phase.explicit, Phase.generate),
         derandomize=not thorough,
         suppress_health_check=list(HealthCheck),
         database=None,
@@ -58,7 +62,37 @@ def valid_arguments(catalogue: Catalogue, entry: Entry) -> st.SearchStrategy[byt
         return {n: v for n, v in body.items() if n != FIELDS} if has_fields else body
 
     bodies = _bodies(_operation(catalogue, entry), GenerationMode.POSITIVE).map(without_fields)
-    return _texts(bodies).filter(lambda text: admitted(entry, text))
+    return _texts(bodies).filter(lambda text: said(entry, text) == "valid")
+
+
+def covering(operation: Any) -> Iterator[bytes]:
+    """The bodies of Schemathesis' coverage phase: values at each boundary, and beyond it.
+
+    They are the same on each run. Nothing where no body can be made.
+    """
+    known: set[bytes] = set()
+    generating = operation.schema.config.generation_for(operation=operation)
+    for mode in (GenerationMode.POSITIVE, GenerationMode.NEGATIVE):
+        cases = operation.schema.iter_coverage_cases(
+            operation, generation_modes=[mode], generation_config=generating
+        )
+        for case in cases:
+            text = _encoded(case.body)
+            if text is not None and text not in known:
+                known.add(text)
+                yield text
+
+
+def covering_arguments(catalogue: Catalogue, entry: Entry) -> Iterator[bytes]:
+    """The arguments of the coverage phase."""
+    imported = entry.operation.is_imported
+    operation = _own_operation(entry) if imported else _operation(catalogue, entry)
+    return covering(operation)
+
+
+def covering_values(name: str, schema: Mapping[str, Any]) -> Iterator[bytes]:
+    """The values of the coverage phase, of a schema that no operation has."""
+    return covering(_loaded(_document(name, dict(schema)))["/"]["POST"])
 
 
 def with_known_values(entry: Entry, text: bytes, known: Mapping[str, Sequence[Any]]) -> bytes:
@@ -68,29 +102,59 @@ def with_known_values(entry: Entry, text: bytes, known: Mapping[str, Sequence[An
         if name in arguments:
             arguments[name] = values[len(text) % len(values)]
     changed = json.dumps(arguments).encode()
-    return changed if admitted(entry, changed) else text
+    return changed if said(entry, changed) == "valid" else text
 
 
 def invalid_arguments(catalogue: Catalogue, entry: Entry) -> st.SearchStrategy[bytes]:
     """Well-formed JSON texts that the input schema refuses."""
     bodies = _bodies(_operation(catalogue, entry), GenerationMode.NEGATIVE)
-    return _texts(bodies).filter(lambda text: not admitted(entry, text))
+    return _texts(bodies).filter(lambda text: said(entry, text) == "invalid")
 
 
 def valid_values(name: str, schema: Mapping[str, Any], gate: Validator) -> st.SearchStrategy[Any]:
     """JSON values that `schema` admits; `name` says what they are."""
     operation = _loaded(_document(name, dict(schema)))["/"]["POST"]
     texts = _texts(_bodies(operation, GenerationMode.POSITIVE))
-    values: st.SearchStrategy[Any] = texts.map(jsontext.decode).filter(gate.admits)
+    authority = Authority(schema)
+    values: st.SearchStrategy[Any] = texts.map(jsontext.decode).filter(
+        # What only formats refuse, the authority does not know.
+        lambda value: authority.says(value) == "valid" and not refused_beyond(gate, value)
+    )
     return values
 
 
-def admitted(entry: Entry, text: bytes) -> bool:
-    return entry.input.admits(jsontext.decode(text))
+def refused_beyond(gate: Validator, value: Any) -> bool:
+    """Whether the gate refuses a value by rules alone that the authority does not know."""
+    violations = gate.violations(value)
+    return bool(violations) and all(is_beyond(each.keyword) for each in violations)
+
+
+@lru_cache(maxsize=256)
+def authority_on(entry: Entry) -> Authority:
+    """The authority on the arguments of a tool, by the schema that clients are shown."""
+    return Authority(entry.listing.input_schema)
+
+
+def said(entry: Entry, text: bytes) -> Said:
+    """Whether the published schema admits these arguments."""
+    return authority_on(entry).says(json.loads(text))
+
+
+_EXPECTED: Final[Mapping[Said, Expectation]] = {"valid": "admitted", "invalid": "invalid"}
+
+
+def expected(entry: Entry, text: bytes) -> Expectation | None:
+    """What must come of these arguments. None: the authority cannot say."""
+    return _EXPECTED.get(said(entry, text))
 
 
 def _operation(catalogue: Catalogue, entry: Entry) -> Any:
     return operations_of(catalogue, catalogue.openapi)[entry.operation.route]["POST"]
+
+
+def _own_operation(entry: Entry) -> Any:
+    """An operation with the arguments of an imported one, which the document has no body for."""
+    return _loaded(_document(entry.id, dict(entry.listing.input_schema)))["/"]["POST"]
 
 
 def _bodies(operation: Any, mode: GenerationMode) -> st.SearchStrategy[Any]:

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator, Mapping
-from shlex import quote
 from typing import Any, Final, Literal
 
 from msgspec import Struct
@@ -12,13 +11,16 @@ from gateway.contract.operation import Effect
 from gateway.contract.values.pointers import NoSuchPlace, child, follow
 from gateway.contract.values.schema import Validator
 from gateway.encoding.replies.content import BODILESS
+from gateway.testing.authority import is_beyond
 from gateway.testing.cases import Case, stored_operation
-from gateway.testing.transports import REST, CallAnswer
+from gateway.testing.replays import replay_command
+from gateway.testing.transports import REST, STDIO, CallAnswer
 
 VARYING: Final = "(varies)"
 UNSENDABLE: Final = 400
 """Of arguments that the schema admits and no request can carry, such as an empty path segment."""
 INVALID: Final = 422
+_DEFECT: Final = 500
 _REJECTED: Final = "/problems/upstream-rejected"
 IMPOSSIBLE: Final = "the mock finds no answer that the document allows"
 _IMPOSSIBLE: Final = "The upstream answered 501."
@@ -26,6 +28,12 @@ _NOTHING_THERE: Final = "The upstream answered 404"
 """The end of the refusal where a 404 of the upstream is not declared."""
 _NO_OBJECT: Final = -32602
 """MCP's own schema says that arguments are an object (JSON-RPC invalid params)."""
+
+
+Oracle = Literal["verdict", "pointers", "result", "alike", "sent", "request", "server-error"]
+"""What is judged: that a value is admitted as the schema says; where it is refused; that a result
+keeps its contract; that all transports answer alike; that an invalid call sends nothing; that what
+is sent keeps the upstream's contract; that the gateway has no defect."""
 
 
 class Verdict(Struct, frozen=True, kw_only=True):
@@ -38,19 +46,24 @@ class Verdict(Struct, frozen=True, kw_only=True):
     """Why it failed, or was skipped."""
     replay: str
     """The command that makes the call again."""
+    oracle: Oracle = "verdict"
 
 
 def verdict_on(
-    case: Case, transport: str, cause: str | None, outcome: Literal["failed", "skipped"] = "failed"
+    case: Case,
+    transport: str,
+    cause: str | None,
+    outcome: Literal["failed", "skipped"] = "failed",
+    oracle: Oracle = "verdict",
 ) -> Verdict:
     """That outcome if there is a cause."""
-    arguments = quote(case.arguments.decode("utf-8", "replace"))
     return Verdict(
         case=case,
         transport=transport,
         outcome="ok" if cause is None else outcome,
         cause=cause or "",
-        replay=f"gateway call {case.contract} --json {arguments}",
+        replay=replay_command(case.contract, case.arguments),
+        oracle=oracle,
     )
 
 
@@ -74,17 +87,22 @@ def judged(
         return [verdict_on(case, each, IMPOSSIBLE, "skipped") for each in answers]
     found = []
     for transport, answer in answers.items():
+        oracle: Oracle = "verdict"
         if case.expectation == "invalid":
-            cause = _wrong_refusal(case, transport, answer, reference, is_sent=is_sent)
+            oracle, cause = _wrong_refusal(case, transport, answer, reference, is_sent=is_sent)
         elif not answer.accepted and not _may_refuse(case, entry, answer, is_sent=is_sent):
+            oracle = "server-error" if answer.status >= _DEFECT else "verdict"
             cause = answer.refusal
         else:
-            cause = breaks_contract(catalogue, entry, answer.body) if answer.accepted else None
+            oracle, cause = "result", None
+            if answer.accepted:
+                cause = breaks_contract(catalogue, entry, answer.body)
             if cause is None and _compared(answer, entry, varies) != _compared(
                 reference, entry, varies
             ):
                 cause = f"differs from {REST}" if answer.accepted else answer.refusal
-        found.append(verdict_on(case, transport, cause))
+                oracle = "alike"
+        found.append(verdict_on(case, transport, cause, oracle=oracle))
     return found
 
 
@@ -97,18 +115,34 @@ def failures(verdicts: list[Verdict]) -> list[str]:
     ]
 
 
+class Disagreement(AssertionError):
+    """A case that failed, with the verdicts on it."""
+
+    def __init__(self, verdicts: list[Verdict]) -> None:
+        self.verdicts = [each for each in verdicts if each.outcome == "failed"]
+        super().__init__("\n".join(failures(verdicts)))
+
+
+def agree(verdicts: list[Verdict]) -> None:
+    """Raise `Disagreement` if one of them failed."""
+    if any(each.outcome == "failed" for each in verdicts):
+        raise Disagreement(verdicts)
+
+
 def _wrong_refusal(
     case: Case, transport: str, answer: CallAnswer, reference: CallAnswer, *, is_sent: bool
-) -> str | None:
+) -> tuple[Oracle, str | None]:
     """Why arguments that the schema refuses are not refused as they should be, or None."""
     if is_sent:
-        return "something was sent to the upstream"
-    if transport.startswith("MCP") and not isinstance(json.loads(case.arguments), dict):
+        return "sent", "something was sent to the upstream"
+    oracle: Oracle = "verdict"
+    if transport.startswith(("MCP", STDIO)) and not isinstance(json.loads(case.arguments), dict):
         is_right = (answer.accepted, answer.status) == (False, _NO_OBJECT)
     else:
         is_right = (answer.status, answer.code) == (INVALID, "VALIDATION_ERROR")
+        oracle = "pointers" if is_right else "verdict"
         is_right &= bool(answer.errors) and answer.errors == reference.errors
-    return None if is_right else str(answer.body)
+    return oracle, None if is_right else str(answer.body)
 
 
 def _may_refuse(case: Case, entry: Entry, answer: CallAnswer, *, is_sent: bool) -> bool:
@@ -121,9 +155,20 @@ def _may_refuse(case: Case, entry: Entry, answer: CallAnswer, *, is_sent: bool) 
     if answer.code == "VALIDATION_ERROR":
         # By what no schema can say.
         return not is_sent and (
-            answer.status == UNSENDABLE or (answer.status == INVALID and bool(answer.errors))
+            answer.status == UNSENDABLE
+            or (answer.status == INVALID and _is_beyond_schemas(case, entry, answer))
         )
     return is_declared or (entry.operation.is_imported and answer.body.get("type") == _REJECTED)
+
+
+def _is_beyond_schemas(case: Case, entry: Entry, answer: CallAnswer) -> bool:
+    """Whether arguments that the schema admits are refused by rules that it cannot say.
+
+    Handlers and functions of maps have rules of their own, whatever they call them. So it is asked
+    whether the gate itself is stricter than the authority.
+    """
+    violations = entry.input.violations(json.loads(case.arguments))
+    return bool(answer.errors) and all(is_beyond(each.keyword) for each in violations)
 
 
 def breaks_contract(catalogue: Catalogue, entry: Entry, values: Any) -> str | None:

@@ -18,6 +18,7 @@ from gateway.testing.transports import (
     MODERN,
     REST,
     SILENT_SECONDS,
+    STDIO,
     Ask,
     Mcp,
     Rest,
@@ -187,5 +188,5 @@ TRANSPORTS: Final[Mapping[str, Callable[[Gateways], AbstractAsyncContextManager[
     REST: rest,
     f"MCP {MODERN}": partial(mcp, MODERN),
     f"MCP {HANDSHAKE}": partial(mcp, HANDSHAKE),
-    "stdio": stdio,
+    STDIO: stdio,
 }

@@ -18,7 +18,7 @@ from gateway.testing import ALL_OPTION, SEED_OPTION
 
 SUITE: Final = Path(__file__).with_name("test_contracts.py")
 _PLUGIN: Final = "gateway.testing.plugin"
-_LIBRARIES: Final = ("hypothesis", "pytest", "schemathesis")
+_LIBRARIES: Final = ("hypothesis", "jsonschema", "pytest", "schemathesis")
 _EXITS: Final = {0: OK, 1: FINDINGS}
 
 

@@ -1,6 +1,7 @@
 """The whole contract suite, as `gateway test` runs it."""
 
 from gateway.testing.suite.agents import *  # noqa: F403 - each module lists its tests
+from gateway.testing.suite.coverage import *  # noqa: F403 - each module lists its tests
 from gateway.testing.suite.faults import *  # noqa: F403 - each module lists its tests
 from gateway.testing.suite.imported import *  # noqa: F403 - each module lists its tests
 from gateway.testing.suite.imported_faults import *  # noqa: F403 - each module lists its tests

@@ -17,6 +17,7 @@ from gateway.catalogue import Entry
 REST: Final = "REST"
 MODERN: Final = "2026-07-28"
 HANDSHAKE: Final = "2025-11-25"
+STDIO: Final = "stdio"
 SILENT_SECONDS: Final = 300.0
 """How long a gateway may say nothing before it is given up."""
 _JSON: Final = "application/json"

@@ -17,7 +17,7 @@ import pytest
 from gateway.catalogue import Entry
 from gateway.testing import generation
 from gateway.testing.cases import upstream_of
-from gateway.testing.suite import replies, secrets
+from gateway.testing.suite import coverage, replies, secrets
 
 FALLBACKS = {"frankfurter.convert_currency": ("rate_source", "fallback")}
 """Tools that answer without their upstream, and the member of the result that says so."""
@@ -27,6 +27,8 @@ so (tests/unit/connectors/avinode/test_tools.py)."""
 OPERATION = "gateway_upstream_operation"
 REPLIES_APART = 13
 """Of so many absurd replies in a row, one is tried. No kind of value has so many."""
+BOUNDARIES_APART = 12
+"""Of so many values of the coverage phase in a row, one is tried."""
 EXAMPLES = 3
 """Arguments of each kind that a tool is called with."""
 
@@ -85,6 +87,7 @@ def few(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
     monkeypatch.setattr(replies, "odd_bodies", some_bodies)
     monkeypatch.setattr(secrets, "calls", some_calls)
+    monkeypatch.setattr(coverage, "EVERY", BOUNDARIES_APART)
     monkeypatch.setattr(generation, "SMALL_BUDGET", EXAMPLES)
     profile = hypothesis.settings.get_current_profile_name()
     hypothesis.settings.register_profile("few", hypothesis.settings(), max_examples=EXAMPLES)

@@ -7,7 +7,7 @@ import pytest
 from gateway.testing.cases import Case, imported_cases, wrong_cases
 from gateway.testing.fixtures import Loop, draw_of
 from gateway.testing.gateways import Faces
-from gateway.testing.judging import IMPOSSIBLE, Verdict, failures, judged
+from gateway.testing.judging import IMPOSSIBLE, Verdict, agree, judged
 
 __all__ = [
     "test_made_arguments_of_an_imported_operation_are_answered_alike",
@@ -38,7 +38,7 @@ def test_made_arguments_of_an_imported_operation_are_answered_alike(
         assert found.requests == [found.requests[0]] * len(found.requests)
         assert (found.requests[0] is None) is (found.first.code == "VALIDATION_ERROR")
         verdicts += judged(case, catalogue, found.answers, is_sent=found.is_sent)
-    assert failures(verdicts) == []
+    agree(verdicts)
     if all(each.outcome == "skipped" for each in verdicts):
         pytest.skip(IMPOSSIBLE)
 
@@ -53,4 +53,4 @@ def test_wrong_arguments_of_an_imported_operation_are_refused_alike(
     entry = gateway_faces.catalogue.find(gateway_imported_operation)
     *_, made = _made(gateway_faces, gateway_imported_operation, pytestconfig)
     for case in wrong_cases(entry, json.loads(made.arguments)):
-        assert failures(gateway_loop.run_until_complete(gateway_faces.verdicts(case))) == []
+        agree(gateway_loop.run_until_complete(gateway_faces.verdicts(case)))

@@ -4,11 +4,12 @@ import asyncio
 import logging
 from collections import Counter
 from collections.abc import AsyncIterator, Coroutine, Mapping
-from contextlib import AbstractAsyncContextManager, suppress
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from functools import partial
 from typing import Any, Final, Protocol
 
 import anyio
+import msgspec
 from mcp.server import Server
 from mcp.server.stdio import stdio_server
 from mcp.shared.dispatcher import coerce_request_id
@@ -204,6 +205,38 @@ async def serve_stdio(
     identifies it without credentials. From now on, all other output of the process goes to standard
     error.
     """
+    serving = local_server(
+        tools,
+        version,
+        max_message_bytes=max_message_bytes,
+        max_upload_bytes=max_upload_bytes,
+        connector=connector,
+        followers=followers,
+    )
+    async with serving as server:
+        await run_on_stdio(server.server, server.largest_bytes, server.shielded)
+
+
+class LocalServer(msgspec.Struct, frozen=True, kw_only=True):
+    """An MCP server for the user who started this process."""
+
+    server: Server[Any]
+    largest_bytes: int
+    """The size of its largest message."""
+    shielded: ShieldedCalls
+
+
+@asynccontextmanager
+async def local_server(
+    tools: Tools,
+    version: str,
+    *,
+    max_message_bytes: int,
+    max_upload_bytes: int = LARGEST_BYTES,
+    connector: str | None = None,
+    followers: Followers | None = None,
+) -> AsyncIterator[LocalServer]:
+    """What `serve_stdio` serves, until the block ends."""
     credentials = Credentials()
     principal = await tools.identify(credentials)
 
@@ -225,28 +258,53 @@ async def serve_stdio(
     shielded, kept = ShieldedCalls(), PipeSubscriptions(followers)
     server = build_server(tools, caller_of, version, followers, shielded, kept=kept)
     try:
-        await run_on_stdio(server, largest, shielded)
+        yield LocalServer(server=server, largest_bytes=largest, shielded=shielded)
     finally:
         await kept.close()
 
 
+class Pipes(Protocol):
+    """Where a server on pipes reads and writes."""
+
+    def lines(self, max_bytes: int) -> AsyncIterator[bytes]:
+        """The lines of the host, each at most `max_bytes` long, until it closes its end."""
+
+    def output(self) -> Any:
+        """What writes to the host, with `write` and `flush`."""
+
+
+class _StandardStreams:
+    """Those of this process."""
+
+    def lines(self, max_bytes: int) -> AsyncIterator[bytes]:
+        return read_lines(max_bytes)
+
+    def output(self) -> Output:
+        return Output()
+
+
 async def run_on_stdio(
-    server: Server[Any], max_message_bytes: int, shielded: ShieldedCalls | None = None
+    server: Server[Any],
+    max_message_bytes: int,
+    shielded: ShieldedCalls | None = None,
+    pipes: Pipes | None = None,
 ) -> None:
-    """Run any MCP server on this process's standard streams until the host closes them.
+    """Run any MCP server on this process's standard streams, or on `pipes`, until the host closes
+    them.
 
     `shielded` are the calls that its notifications do not cancel. Raises `ConfigurationError`, in a
     group, when a stream cannot be used.
     """
-    lines = StrictLines(read_lines(max_message_bytes), max_message_bytes)
+    pipes = pipes or _StandardStreams()
+    lines = StrictLines(pipes.lines(max_message_bytes), max_message_bytes)
     shielded = shielded or ShieldedCalls()
     unanswered = Unanswered(shielded)
     streams: AbstractAsyncContextManager[Any] = stdio_server(
         stdin=lines,  # type: ignore[arg-type]  # it iterates over lines, which is all that is used
-        stdout=Output(),  # type: ignore[arg-type]  # it writes and flushes, which is all it does
+        stdout=pipes.output(),
     )
     try:
-        async with streams as (incoming, outgoing):
+        async with streams as (incoming, outgoing), incoming:
             lines.outgoing = outgoing
             work = server.run(
                 unanswered.reading(incoming),  # type: ignore[arg-type]  # it is iterated and closed

@@ -28,7 +28,7 @@ def causes(known: Catalogue, case: Case, *answers: CallAnswer, **facts: object) 
     return [each.cause for each in judged(case, known, by_transport, **facts)]
 
 
-def greet(expectation, arguments=b"{}"):
+def greet(expectation, arguments=b'{"name":"Ada"}'):
     return Case("example.greet", arguments, "one", expectation)
 
 
@@ -91,4 +91,4 @@ def test_a_failure_says_how_to_make_the_call_again():
     case = greet("result", msgspec.json.encode({"name": "O'Hara"}))
     (line,) = failures(judged(case, shipped(), {REST: DOWN}))
     assert line.startswith("one at REST: 503 UPSTREAM_UNAVAILABLE: It is down.; ")
-    assert line.endswith("""; gateway call example.greet --json '{"name":"O'"'"'Hara"}'""")
+    assert line.endswith("""; gateway test --replay 'example.greet {"name":"O'"'"'Hara"}'""")

@@ -1,0 +1,66 @@
+"""The authority on verdicts: Python's `jsonschema`, which shares no code with the gateway's own.
+
+What is valid is decided here, neither by the gate under test nor by what a generator intended.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from typing import Any, Final, Literal
+
+import jsonschema  # type: ignore[import-untyped]  # it has no stubs
+from referencing.exceptions import Unresolvable
+
+Said = Literal["valid", "invalid", "undecided"]
+
+_DOLLAR: Final = re.compile(r"(\\.)|\[(?:\\.|[^\]\\])*\]|(\$)", re.DOTALL)
+"""An escape, a class of characters, or the anchor, which Python puts before a last line feed."""
+_CHECKED: Final = ("date", "ipv4", "ipv6")
+"""The formats that the authority knows as well as the gate."""
+_UNKNOWN: Final = frozenset({"format", "x-format"})
+
+
+def _pattern(_: Any, pattern: str, instance: Any, __: Any) -> Iterator[jsonschema.ValidationError]:
+    anchored = _DOLLAR.sub(lambda found: r"\Z" if found[2] else found[0], pattern)
+    if isinstance(instance, str) and not re.search(anchored, instance, re.ASCII):
+        yield jsonschema.ValidationError("it does not match the pattern")
+
+
+def _multiple(_: Any, step: Any, instance: Any, __: Any) -> Iterator[jsonschema.ValidationError]:
+    is_number = isinstance(instance, int | float) and not isinstance(instance, bool)
+    if is_number and Fraction(repr(instance)) % Fraction(repr(step)):
+        yield jsonschema.ValidationError("it is no multiple")
+
+
+_VALIDATOR: Final = jsonschema.validators.extend(
+    jsonschema.Draft202012Validator, {"pattern": _pattern, "multipleOf": _multiple}
+)
+
+
+class Authority:
+    """Decides by one schema. What it cannot decide, such as a pattern Python cannot compile, it
+    says."""
+
+    def __init__(self, schema: Mapping[str, Any] | bool) -> None:
+        formats = jsonschema.FormatChecker(_CHECKED)
+        self._validator = _VALIDATOR(schema, format_checker=formats)
+
+    def says(self, value: Any) -> Said:
+        """Whether the schema admits `value`."""
+        try:
+            return "valid" if self._validator.is_valid(value) else "invalid"
+        except (re.error, RecursionError, Unresolvable, OverflowError, ValueError):
+            return "undecided"
+
+    def place(self, value: Any) -> str:
+        """The pointer to the keyword that refuses `value`, without numbers of branches."""
+        try:
+            error = jsonschema.exceptions.best_match(self._validator.iter_errors(value))
+        except (re.error, RecursionError, Unresolvable, OverflowError, ValueError):
+            return ""
+        return "" if error is None else "/".join(("", *map(str, error.absolute_schema_path)))
+
+
+def is_beyond(keyword: str) -> bool:
+    """Whether a violation is of a rule that the authority does not know."""
+    return keyword in _UNKNOWN or keyword not in _VALIDATOR.VALIDATORS
