@@ -6,22 +6,26 @@ A project can replace `gateway_may_answer` and `gateway_webhook_settings` in its
 import asyncio
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager
+from math import ceil
 from typing import Final, TypeVar
 
 import pytest
 
 from gateway.catalogue import Catalogue, Entry
 from gateway.contract.operation import PythonBinding
-from gateway.testing import ALL_OPTION, SEED_OPTION
+from gateway.testing import ALL_OPTION, BUDGET_OPTION, SEED_OPTION
 from gateway.testing.cases import OperationDraw, callable_alone, documented_requests, upstream_of
 from gateway.testing.gateways import Faces, Site, catalogue_under_test, open_faces, open_site
 from gateway.testing.links import PROBLEMS, drawn_links, link_lines, link_problems
 from gateway.testing.live import LiveGateway, open_live
+from gateway.testing.runs import SUITE_RUN, SuiteRun, begin
 
 Answers = Callable[[str, str], bool]
 """Whether a tool (its id) may answer while its upstream commits a fault (its name)."""
 
 Loop = asyncio.AbstractEventLoop
+_WHOLE_SECONDS: Final = 300
+"""With a budget of so long, all values of the coverage phase are tried."""
 _Gateway = TypeVar("_Gateway")
 
 _PARAMETERS: Final[Mapping[str, Callable[[Catalogue, OperationDraw], Iterable[str]]]] = {
@@ -51,7 +55,13 @@ _PARAMETERS: Final[Mapping[str, Callable[[Catalogue, OperationDraw], Iterable[st
 
 def draw_of(config: pytest.Config) -> OperationDraw:
     """What the options of this run say."""
-    return OperationDraw(seed=config.getoption(SEED_OPTION), is_whole=config.getoption(ALL_OPTION))
+    number = config.getoption(SEED_OPTION) or 0
+    return OperationDraw(seed=number, is_whole=config.getoption(ALL_OPTION))
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Begin a run of the suite."""
+    begin(config)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -76,8 +86,17 @@ def pytest_terminal_summary(
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out tests whose parameter has no value, such as those of webhooks without webhooks."""
-    nothing = [item for item in items if any(map(_is_of_nothing, item.iter_markers("skip")))]
+    """Leave out tests whose parameter has no value, such as those of webhooks without webhooks.
+
+    Those that take what time a budget has left need one.
+    """
+    has_budget = config.getoption(BUDGET_OPTION) is not None
+    nothing = [
+        item
+        for item in items
+        if any(map(_is_of_nothing, item.iter_markers("skip")))
+        or ("gateway_rest_of_budget" in getattr(item, "fixturenames", ()) and not has_budget)
+    ]
     if nothing:
         config.hook.pytest_deselected(items=nothing)
         items[:] = [item for item in items if item not in nothing]
@@ -109,6 +128,20 @@ def gateway_loop() -> Iterator[Loop]:
     """The event loop of the gateways under test."""
     with asyncio.Runner() as runner:
         yield runner.get_loop()
+
+
+@pytest.fixture(scope="session")
+def gateway_every(pytestconfig: pytest.Config) -> int:
+    """Of so many values of the coverage phase, one is tried: of fewer, the less time there is."""
+    budget = pytestconfig.getoption(BUDGET_OPTION)
+    return 1 if budget is None else max(1, ceil(_WHOLE_SECONDS / budget))
+
+
+@pytest.fixture
+def gateway_rest_of_budget(pytestconfig: pytest.Config) -> Callable[[], float]:
+    """The seconds that the budget of this run still has."""
+    suite_run: SuiteRun = pytestconfig.stash[SUITE_RUN]
+    return lambda: suite_run.left() or 0.0
 
 
 @pytest.fixture(scope="session")

@@ -5,13 +5,15 @@ authority, neither by the gate under test nor by the generator's intention.
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import schemathesis
-from hypothesis import HealthCheck, Phase, settings
+from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis import strategies as st
+from hypothesis.internal.conjecture import providers
+from hypothesis.internal.constants_ast import Constants
 from schemathesis import GenerationMode
 from schemathesis.config import SchemathesisConfig
 
@@ -21,19 +23,41 @@ from gateway.contract.values import jsontext
 from gateway.contract.values.schema import Validator
 from gateway.testing.authority import Authority, Said, is_beyond
 from gateway.testing.cases import Expectation
+from gateway.testing.seeding import planted
 
 SMALL_BUDGET: Final = 12
 
 
-def budget() -> settings:
-    """Few cases, always the same ones; with the profile `thorough`, as many as it says."""
+_Test = TypeVar("_Test", bound=Callable[..., None])
+
+
+def budget() -> Callable[[_Test], _Test]:
+    """Few cases, always the same ones; with the profile `thorough`, as many as it says.
+
+    A seed draws other ones, which are the same on any machine.
+    """
+    number = planted()
+    if number is not None:
+        # Hypothesis also draws constants that it finds in modules outside of `site-packages`. Which
+        # ones these are differs between a checkout and an installed package.
+        providers._get_local_constants = Constants
+    limits = _limits()
+    return limits if not number else lambda test: seed(number)(limits(test))
+
+
+def few() -> settings:
+    """As many cases as `SMALL_BUDGET`, drawn by a seed that the test gives."""
+    return settings(_limits(), max_examples=SMALL_BUDGET, derandomize=False)
+
+
+def _limits() -> settings:
     thorough = settings.get_current_profile_name() == "thorough"
     return settings(
         max_examples=settings().max_examples if thorough else SMALL_BUDGET,
         deadline=None,
         # What fails is made small by `shrinking`, in a time that is known.
         phases=(Phase.explicit, Phase.generate),
-        derandomize=not thorough,
+        derandomize=not thorough and not planted(),
         suppress_health_check=list(HealthCheck),
         database=None,
     )

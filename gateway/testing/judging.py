@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final, Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from gateway.catalogue import Catalogue, Entry, StoredOperation
 from gateway.contract.operation import Effect
@@ -47,6 +48,8 @@ class Verdict(Struct, frozen=True, kw_only=True):
     replay: str
     """The command that makes the call again."""
     oracle: Oracle = "verdict"
+    place: str = ""
+    """The pointer of the first violation that was answered, if one was."""
 
 
 def verdict_on(
@@ -102,8 +105,17 @@ def judged(
             ):
                 cause = f"differs from {REST}" if answer.accepted else answer.refusal
                 oracle = "alike"
-        found.append(verdict_on(case, transport, cause, oracle=oracle))
+        found.append(_placed(verdict_on(case, transport, cause, oracle=oracle), answer))
     return found
+
+
+def _placed(verdict: Verdict, answer: CallAnswer) -> Verdict:
+    """With the place that the answer names, without the numbers of items."""
+    if verdict.outcome != "failed" or not answer.errors:
+        return verdict
+    pointer, keyword = min(answer.errors)
+    steps = ("*" if step.isdecimal() else step for step in pointer.split("/"))
+    return replace(verdict, place=f"{'/'.join(steps)} {keyword}")
 
 
 def failures(verdicts: list[Verdict]) -> list[str]:
@@ -142,7 +154,14 @@ def _wrong_refusal(
         is_right = (answer.status, answer.code) == (INVALID, "VALIDATION_ERROR")
         oracle = "pointers" if is_right else "verdict"
         is_right &= bool(answer.errors) and answer.errors == reference.errors
+        if is_right and _without_request(answer.body) != _without_request(reference.body):
+            oracle, is_right = "alike", False
     return oracle, None if is_right else str(answer.body)
+
+
+def _without_request(problem: Mapping[str, Any]) -> dict[str, Any]:
+    """A problem without the id of its request: the rest is the same over each transport."""
+    return {name: value for name, value in problem.items() if name != "request_id"}
 
 
 def _may_refuse(case: Case, entry: Entry, answer: CallAnswer, *, is_sent: bool) -> bool:

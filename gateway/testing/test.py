@@ -14,9 +14,12 @@ from gateway.cli.problems import CANNOT_RUN, FINDINGS, OK
 from gateway.cli.project import check_project
 from gateway.errors import ConfigurationError
 from gateway.installed import install_command
-from gateway.testing import ALL_OPTION, SEED_OPTION
+from gateway.testing import ALL_OPTION, BUDGET_OPTION, REPORT_OPTION, SEED_OPTION
+from gateway.testing.options import budget_option, report_option
+from gateway.testing.reporting import check_form
 
 SUITE: Final = Path(__file__).with_name("test_contracts.py")
+REPLAYING: Final = "gateway.testing.replaying"
 _PLUGIN: Final = "gateway.testing.plugin"
 _LIBRARIES: Final = ("hypothesis", "jsonschema", "pytest", "schemathesis")
 _EXITS: Final = {0: OK, 1: FINDINGS}
@@ -24,7 +27,7 @@ _EXITS: Final = {0: OK, 1: FINDINGS}
 
 @click.command(
     context_settings={"ignore_unknown_options": True},
-    epilog="Example: gateway test -- -k my_tool -x",
+    epilog="Example: gateway test --budget 60s --report suite.xml -- -k my_tool",
 )
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 @click.option("--all", "is_whole", is_flag=True, help="Test all operations of imported documents.")
@@ -33,10 +36,13 @@ _EXITS: Final = {0: OK, 1: FINDINGS}
     type=int,
     default=0,
     metavar="N",
-    help="Number by which imported operations are drawn.",
+    help="Number by which arguments and imported operations are drawn, alike on any machine.",
 )
+@budget_option
+@report_option
+@click.option("--replay", metavar="TEXT", help="Make one call again, as a failure has printed it.")
 @settings_options("schemas", "package", "handler_packages")
-def command(*, arguments: tuple[str, ...], is_whole: bool, seed: int, **flags: Any) -> int:
+def command(*, arguments: tuple[str, ...], replay: str | None, **flags: Any) -> int:
     """Run the contract suite on this project, on mocks. ARGUMENTS are passed to pytest.
 
     For each tool, arguments that its schema allows are accepted and all others are refused, over
@@ -45,6 +51,7 @@ def command(*, arguments: tuple[str, ...], is_whole: bool, seed: int, **flags: A
     is admitted can be processed. Of each imported document, a few operations and links are tested.
     Needs the extra `test` of the package.
     """
+    drawing = _drawing(flags)
     settings = settings_of(flags)
     check_project(settings)
     missing = [name for name in _LIBRARIES if importlib.util.find_spec(name) is None]
@@ -58,14 +65,29 @@ def command(*, arguments: tuple[str, ...], is_whole: bool, seed: int, **flags: A
         "GATEWAY_PACKAGE": settings.package,
         "GATEWAY_HANDLER_PACKAGES": ",".join(settings.handler_packages),
     }
+    if replay is not None:
+        return _ended([sys.executable, "-m", REPLAYING, replay], folder, selected)
     # The suite has no asynchronous tests, and pytest-asyncio warns of options that it does not set.
     plugins = ["-p", _PLUGIN, "-p", "no:asyncio"]
     pytest = [sys.executable, "-m", "pytest", *plugins, "--rootdir", str(folder)]
-    drawing = [SEED_OPTION, str(seed), *([ALL_OPTION] if is_whole else [])]
+    return _ended([*pytest, "-c", os.devnull, str(SUITE), *drawing, *arguments], folder, selected)
+
+
+def _drawing(flags: dict[str, Any]) -> list[str]:
+    """The options of the plug-in. What they are made of is taken out of `flags`."""
+    is_whole, seed, budget = flags.pop("is_whole"), flags.pop("seed"), flags.pop("budget")
+    found = [SEED_OPTION, str(seed), *([ALL_OPTION] if is_whole else [])]
+    if budget is not None:
+        found += [BUDGET_OPTION, str(budget)]
+    for path in flags.pop("reports"):
+        check_form(path)
+        found += [REPORT_OPTION, str(path.absolute())]
+    return found
+
+
+def _ended(command: list[str], folder: Path, variables: dict[str, str]) -> int:
+    """The exit code of a program of ours that has run in `folder`."""
     done = subprocess.run(  # noqa: S603 - our own interpreter, without a shell
-        [*pytest, "-c", os.devnull, str(SUITE), *drawing, *arguments],
-        cwd=folder,
-        env={**os.environ, **selected},
-        check=False,
+        command, cwd=folder, env={**os.environ, **variables}, check=False
     )
     return _EXITS.get(done.returncode, CANNOT_RUN)

@@ -17,7 +17,7 @@ import pytest
 from gateway.catalogue import Entry
 from gateway.testing import generation
 from gateway.testing.cases import upstream_of
-from gateway.testing.suite import coverage, replies, secrets
+from gateway.testing.suite import replies, secrets
 
 FALLBACKS = {"frankfurter.convert_currency": ("rate_source", "fallback")}
 """Tools that answer without their upstream, and the member of the result that says so."""
@@ -43,6 +43,11 @@ def gateway_may_answer() -> Callable[[str, str], bool]:
 def gateway_webhook_settings() -> dict[str, dict[str, str]]:
     """With an address, the messages of Avinode send mails."""
     return {"avinode": {"notification_email": "desk@example.com"}}
+
+
+@pytest.fixture(scope="session")
+def gateway_every() -> int:
+    return 1 if is_thorough() else BOUNDARIES_APART
 
 
 def is_thorough() -> bool:
@@ -87,7 +92,6 @@ def few(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
     monkeypatch.setattr(replies, "odd_bodies", some_bodies)
     monkeypatch.setattr(secrets, "calls", some_calls)
-    monkeypatch.setattr(coverage, "EVERY", BOUNDARIES_APART)
     monkeypatch.setattr(generation, "SMALL_BUDGET", EXAMPLES)
     profile = hypothesis.settings.get_current_profile_name()
     hypothesis.settings.register_profile("few", hypothesis.settings(), max_examples=EXAMPLES)

@@ -7,7 +7,7 @@ from hypothesis import given
 from gateway.authoring.contracts.names import camel, identifier
 from gateway.contract.values import jsontext
 from gateway.testing.gateways import catalogue_under_test, project_under_test
-from gateway.testing.generation import valid_arguments
+from gateway.testing.generation import budget, valid_arguments
 
 __all__ = ["test_valid_arguments_load_and_dump_to_an_equal_value"]
 
@@ -18,6 +18,7 @@ def test_valid_arguments_load_and_dump_to_an_equal_value(gateway_written_operati
     module = importlib.import_module(f"{package}.models.{connector}.{identifier(tool)}")
     model = getattr(module, f"{camel(tool)}Input")
 
+    @budget()
     @given(valid_arguments(catalogue, catalogue.find(gateway_written_operation)))
     def check(text: bytes) -> None:
         arguments = jsontext.decode(text)

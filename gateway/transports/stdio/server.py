@@ -295,13 +295,13 @@ async def run_on_stdio(
     `shielded` are the calls that its notifications do not cancel. Raises `ConfigurationError`, in a
     group, when a stream cannot be used.
     """
-    pipes = pipes or _StandardStreams()
-    lines = StrictLines(pipes.lines(max_message_bytes), max_message_bytes)
+    used: Pipes = pipes or _StandardStreams()
+    lines = StrictLines(used.lines(max_message_bytes), max_message_bytes)
     shielded = shielded or ShieldedCalls()
     unanswered = Unanswered(shielded)
     streams: AbstractAsyncContextManager[Any] = stdio_server(
         stdin=lines,  # type: ignore[arg-type]  # it iterates over lines, which is all that is used
-        stdout=pipes.output(),
+        stdout=used.output(),
     )
     try:
         async with streams as (incoming, outgoing), incoming:

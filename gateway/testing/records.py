@@ -1,0 +1,105 @@
+"""Checks for reports, made of verdicts and of the reports of pytest."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from typing import Any, Final
+
+import msgspec
+
+from gateway.amounts import amount
+from gateway.catalogue import Catalogue
+from gateway.cli.reports.record import Check, Replay
+from gateway.errors import UnknownOperation
+from gateway.testing.judging import Verdict
+from gateway.testing.replays import replay_of
+
+CHECKS: Final = "gateway checks"
+"""The property of a test's report that has its failed checks as JSON text."""
+SUBJECT: Final = "gateway subject"
+"""The property that has what a test of the suite is about."""
+CASES: Final = "gateway cases"
+"""The property that has how many inputs were tried."""
+_PARAMETER: Final = "gateway_"
+"""How the names of parameters begin that say what a test is about."""
+_LONG: Final = 4_000
+_GROUPS: Final = 20
+_SHOWN: Final = 3
+
+
+def checks_of(verdicts: Sequence[Verdict], catalogue: Catalogue) -> list[Check]:
+    """A failed check for each oracle and each input, over all transports."""
+    by_input: dict[tuple[str, str, bytes], list[Verdict]] = {}
+    for each in verdicts:
+        by_input.setdefault((each.case.contract, each.oracle, each.case.arguments), []).append(each)
+    return [_check(failed, catalogue) for failed in by_input.values()]
+
+
+def _check(failed: Sequence[Verdict], catalogue: Catalogue) -> Check:
+    first = failed[0]
+    text = "; ".join(f"{each.transport}: {each.cause}" for each in failed)
+    replay = Replay(command=first.replay)
+    with suppress(UnknownOperation):
+        replay = replay_of(catalogue.find(first.case.contract), first.case.arguments)
+    where = ", ".join(each.transport for each in failed)
+    return Check(
+        subject=first.case.contract,
+        check=first.oracle,
+        outcome="failed",
+        text=text[:_LONG],
+        pointer=first.place or None,
+        cause=f"{first.oracle} {first.place} at {where}",
+        input=first.case.arguments.decode("utf-8", "backslashreplace"),
+        replay=replay,
+    )
+
+
+def checks_of_test(report: Any) -> Iterator[Check]:
+    """What the report of a test of the suite says."""
+    properties = dict(report.user_properties)
+    found = properties.get(CHECKS)
+    if found is not None:
+        yield from msgspec.json.decode(found, type=list[Check])
+        return
+    name = report.nodeid.rpartition("::")[2].partition("[")[0].removeprefix("test_")
+    text = "" if report.outcome == "passed" else _reason(report)
+    yield Check(
+        subject=properties[SUBJECT] or "project",
+        check=name.replace("_", "-"),
+        outcome=report.outcome,
+        text=text[:_LONG],
+        cases=int(properties.get(CASES, 1)),
+        seconds=round(report.duration, 6),
+        cause=f"{name} {text.partition(chr(10))[0][:200]}" if report.outcome == "failed" else "",
+    )
+
+
+def _reason(report: Any) -> str:
+    if report.outcome == "skipped" and isinstance(report.longrepr, tuple):
+        return str(report.longrepr[2]).removeprefix("Skipped: ")
+    crash = getattr(report.longrepr, "reprcrash", None)
+    return str(report.longrepr if crash is None else crash.message)
+
+
+def subject_of(item: Any) -> str:
+    """What a test of the suite is about: the tool, the event or the agent. Empty: all of them."""
+    params = getattr(getattr(item, "callspec", None), "params", {})
+    return next((str(v) for n, v in params.items() if n.startswith(_PARAMETER)), "")
+
+
+def grouped(checks: Iterable[Check]) -> Iterator[str]:
+    """Lines on what failed, of each cause together, the most frequent first."""
+    failed = [each for each in checks if each.outcome == "failed"]
+    counts = Counter(each.cause or each.check for each in failed)
+    for cause, number in counts.most_common(_GROUPS):
+        alike = [each for each in failed if (each.cause or each.check) == cause]
+        subjects = list(dict.fromkeys(each.subject for each in alike))
+        more = f" and {len(subjects) - _SHOWN} more" if len(subjects) > _SHOWN else ""
+        yield f"{amount(number, 'failure')}: {cause}"
+        yield f"  {', '.join(subjects[:_SHOWN])}{more}"
+        replay = alike[0].replay
+        for line in (replay.command, replay.curl, replay.rpc):
+            if line is not None:
+                yield f"  {line}"
+    if len(counts) > _GROUPS:
+        yield f"{amount(len(counts) - _GROUPS, 'more cause')}; a report has them all"

@@ -1,0 +1,156 @@
+"""One run of the suite by pytest: its seed, its budget of time, and its report."""
+
+import time
+from collections import Counter
+from collections.abc import Generator, Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+import pytest
+
+from gateway.cli.reports.record import Check, Report
+from gateway.testing import BUDGET_OPTION, REPORT_OPTION, SEED_OPTION, seeding
+from gateway.testing.gateways import catalogue_under_test
+from gateway.testing.judging import Disagreement
+from gateway.testing.records import (
+    CHECKS,
+    SUBJECT,
+    checks_of,
+    checks_of_test,
+    grouped,
+    subject_of,
+)
+from gateway.testing.reporting import write_report
+
+_LEFT_OUT: Final = "left out by the budget"
+_ORDER: Final = (
+    "an_agent_lists",
+    "every_other_tool",
+    "not_strict_json",
+    "examples_arrive",
+    "delivered",
+    "examples_of_the_contract_work",
+    "a_fault_of",
+    "a_refused_token",
+    "vector",
+    "each_boundary",
+    "a_selection",
+    "no_secret",
+    "workflow",
+    "arguments_of_an_imported",
+    "invalid_arguments",
+    "valid_arguments_are",
+    "whatever_is_let_in",
+)
+"""Pieces of the names of tests, those first that find most for their time. The rest comes after
+them; what takes all the time that is left is last."""
+
+
+def rank(item: Any) -> tuple[bool, int]:
+    """The place of a test in a run that has a budget."""
+    is_last = "gateway_rest_of_budget" in getattr(item, "fixturenames", ())
+    found = (n for n, piece in enumerate(_ORDER) if piece in item.name)
+    return is_last, next(found, len(_ORDER))
+
+
+class SuiteRun:
+    """What a run is told, and what it has found. It is a plug-in of pytest."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._budget: float | None = config.getoption(BUDGET_OPTION)
+        self._files = [Path(each) for each in config.getoption(REPORT_OPTION)]
+        self._seed: int | None = config.getoption(SEED_OPTION)
+        self._began = time.monotonic()
+        self._checks: list[Check] = []
+
+    def left(self) -> float | None:
+        """The seconds of the budget that are left. None: there is no budget."""
+        if self._budget is None:
+            return None
+        return max(0.0, self._budget - (time.monotonic() - self._began))
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Put what finds most first, if the time is limited."""
+        if self._budget is not None:
+            items.sort(key=rank)
+        for item in items:
+            if _is_ours(item):
+                item.user_properties.append((SUBJECT, subject_of(item)))
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_setup(self) -> None:
+        """Begin nothing after the end of the budget."""
+        if self.left() == 0.0:
+            pytest.skip(_LEFT_OUT)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(
+        self, item: pytest.Item, call: pytest.CallInfo[None]
+    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        """Give the report of a test the checks that failed in it."""
+        report = yield
+        error = None if call.excinfo is None else call.excinfo.value
+        for each in _leaves(error):
+            if isinstance(each, Disagreement):
+                checks = checks_of(each.verdicts, catalogue_under_test())
+                item.user_properties.append((CHECKS, _json(checks)))
+                report.user_properties = list(item.user_properties)
+        return report
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Keep what a test has found."""
+        is_result = report.when == "call" or report.outcome != "passed"
+        if is_result and SUBJECT in dict(report.user_properties):
+            self._checks += checks_of_test(report)
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Print the causes of failures and what was left out, and write the reports."""
+        for line in grouped(self._checks):
+            terminalreporter.write_line(line)
+        left_out = Counter(each.check for each in self._checks if each.text == _LEFT_OUT)
+        if left_out:
+            kinds = ", ".join(f"{name} ({number})" for name, number in left_out.items())
+            terminalreporter.write_line(
+                f"gateway: {left_out.total()} checks are left out, because the budget of"
+                f" {self._budget:g} s is spent: {kinds}"
+            )
+        report = Report(
+            command="gateway test" + (f" --seed {self._seed}" if self._seed else ""),
+            seed=self._seed or 0,
+            seconds=round(time.monotonic() - self._began, 3),
+            checks=tuple(self._checks),
+        )
+        for path in self._files:
+            write_report(report, path)
+
+
+SUITE_RUN: Final = pytest.StashKey[SuiteRun]()
+
+
+def begin(config: pytest.Config) -> None:
+    """Register the run, and plant its seed."""
+    run = SuiteRun(config)
+    config.stash[SUITE_RUN] = run
+    config.pluginmanager.register(run)
+    number = config.getoption(SEED_OPTION)
+    if number is not None:
+        seeding.plant(number)
+
+
+def _leaves(error: BaseException | None) -> Iterator[BaseException]:
+    if isinstance(error, BaseExceptionGroup):
+        for each in error.exceptions:
+            yield from _leaves(each)
+    elif error is not None:
+        yield error
+
+
+def _is_ours(item: pytest.Item) -> bool:
+    module = getattr(getattr(item, "function", None), "__module__", "")
+    return module.startswith("gateway.testing.suite.")
+
+
+def _json(checks: list[Check]) -> str:
+    return msgspec.json.encode(checks).decode()

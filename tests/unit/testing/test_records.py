@@ -1,0 +1,111 @@
+"""What failed is recorded by its cause, and can be made again from what is printed."""
+
+import json
+import shlex
+from types import SimpleNamespace
+
+import pytest
+from msgspec.structs import replace
+
+from gateway.testing.cases import Case
+from gateway.testing.judging import Disagreement, agree, judged
+from gateway.testing.options import Seconds
+from gateway.testing.records import SUBJECT, checks_of, checks_of_test, grouped
+from gateway.testing.replays import parted_replay, replay_of
+from gateway.testing.runs import rank
+from gateway.testing.transports import REST, CallAnswer
+from tests.unit.shipped import catalogue as shipped
+
+GREET = "example.greet"
+WRONG = CallAnswer(True, 200, None, frozenset(), {"greeting": "Hello"})
+NASTY = b'{"name": "O\'Hara $(rm) \\u001b"}'
+
+
+def verdicts(arguments=b'{"name": 1}', answer=WRONG):
+    case = Case(GREET, arguments, "one", "invalid")
+    return judged(case, shipped(), {REST: answer, "stdio": answer})
+
+
+def test_a_failure_is_one_check_over_all_transports_with_its_replay():
+    (check,) = checks_of(verdicts(), shipped())
+    assert (check.subject, check.check, check.outcome) == (GREET, "verdict", "failed")
+    assert check.cause == "verdict  at REST, stdio"
+    assert check.input == '{"name": 1}'
+    assert check.replay.command == f"gateway test --replay '{GREET} {{\"name\": 1}}'"
+    assert json.loads(check.replay.rpc)["params"] == {
+        "name": "example_greet",
+        "arguments": {"name": 1},
+    }
+
+
+def test_a_shell_and_a_parser_read_back_what_is_printed():
+    replay = replay_of(shipped().find(GREET), NASTY)
+    *_, text = shlex.split(replay.command)
+    assert parted_replay(text) == (GREET, NASTY)
+    *_, body = shlex.split(replay.curl)
+    assert body.encode() == NASTY
+    assert "Bearer $GATEWAY_KEY" in replay.curl
+
+
+@pytest.mark.parametrize("text", ["", "example.greet", "example.greet  "])
+def test_a_replay_without_arguments_is_refused(text):
+    with pytest.raises(ValueError, match="expected the id of a tool"):
+        parted_replay(text)
+
+
+def test_failures_of_one_cause_are_shown_together():
+    checks = checks_of([*verdicts(), *verdicts(b'{"name": 2}')], shipped())
+    first, *_ = lines = list(grouped(checks))
+    assert first == "2 failures: verdict  at REST, stdio"
+    assert sum("curl" in line for line in lines) == 1
+
+
+def test_answers_that_differ_in_a_problem_are_no_agreement():
+    problem = {"detail": "It is wrong.", "request_id": "1"}
+    refused = CallAnswer(False, 422, "VALIDATION_ERROR", frozenset({("/name", "type")}), problem)
+    case = Case(GREET, b'{"name": 1}', "one", "invalid")
+    other = replace(refused, body={**problem, "request_id": "2"})
+    agree(judged(case, shipped(), {REST: refused, "stdio": other}))
+    other = replace(refused, body={**problem, "detail": "Another text."})
+    with pytest.raises(Disagreement) as found:
+        agree(judged(case, shipped(), {REST: refused, "stdio": other}))
+    assert [(e.transport, e.oracle) for e in found.value.verdicts] == [("stdio", "alike")]
+
+
+def test_a_test_without_verdicts_is_a_check_of_its_name():
+    report = SimpleNamespace(
+        nodeid="a.py::test_no_secret_is_reported[401]",
+        outcome="failed",
+        longrepr="one secret",
+        duration=0.5,
+        user_properties=[(SUBJECT, "")],
+    )
+    (check,) = checks_of_test(report)
+    assert (check.subject, check.check) == ("project", "no-secret-is-reported")
+    assert (check.text, check.cause) == ("one secret", "no_secret_is_reported one secret")
+
+
+def test_what_takes_the_rest_of_the_time_is_last():
+    def item(name, *fixtures):
+        return SimpleNamespace(name=name, fixturenames=fixtures)
+
+    items = [
+        item("test_more", "gateway_rest_of_budget"),
+        item("test_of_another_matter"),
+        item("test_each_boundary_of_the_arguments"),
+        item("test_an_agent_lists_what"),
+    ]
+    assert sorted(items, key=rank) == items[::-1]
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"), [("60s", 60), ("5m", 300), ("90", 90), ("0.5h", 1800)]
+)
+def test_a_budget_is_a_time(text, seconds):
+    assert Seconds()(text) == seconds
+
+
+@pytest.mark.parametrize("text", ["0s", "-1s", "soon", "1d"])
+def test_what_is_no_time_is_refused(text):
+    with pytest.raises(Exception, match="expected a time above zero"):
+        Seconds()(text)
