@@ -89,6 +89,7 @@ class Site(Struct, frozen=True):
     gateway: Gateway
     client: httpx.AsyncClient
     keys: dict[str, str]
+    settings: Settings
 
     async def post(self, agent: str, path: str, body: Any, **headers: str) -> httpx.Response:
         named = {name.replace("_", "-"): value for name, value in headers.items()}
@@ -109,11 +110,12 @@ async def open_site(
     data: Path, agents: Collection[str], grants: Grants | None = None, **variables: str
 ) -> AsyncIterator[Site]:
     """The project on mocks, with a key for each of `agents`."""
-    async with Gateway.open(mocked_settings(data, **variables), grants=grants) as gateway:
+    settings = mocked_settings(data, **variables)
+    async with Gateway.open(settings, grants=grants) as gateway:
         create = gateway.parts.keys.create
         keys = {agent: (await create(agent, "test")).key for agent in agents}
         async with in_memory(gateway, None) as http:
-            yield Site(gateway, http, keys)
+            yield Site(gateway, http, keys, settings)
 
 
 @asynccontextmanager

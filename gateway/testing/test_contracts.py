@@ -3,6 +3,7 @@
 from gateway.testing.suite.agents import *  # noqa: F403 - each module lists its tests
 from gateway.testing.suite.coverage import *  # noqa: F403 - each module lists its tests
 from gateway.testing.suite.faults import *  # noqa: F403 - each module lists its tests
+from gateway.testing.suite.guarantees import *  # noqa: F403 - each module lists its tests
 from gateway.testing.suite.imported import *  # noqa: F403 - each module lists its tests
 from gateway.testing.suite.imported_faults import *  # noqa: F403 - each module lists its tests
 from gateway.testing.suite.links import *  # noqa: F403 - each module lists its tests

@@ -2,5 +2,6 @@
 
 from gateway.testing.suite.agents import *  # noqa: F403 - each module lists its tests
 from gateway.testing.suite.coverage import *  # noqa: F403 - each module lists its tests
+from gateway.testing.suite.guarantees import *  # noqa: F403 - each module lists its tests
 from gateway.testing.suite.models import *  # noqa: F403 - each module lists its tests
 from gateway.testing.suite.verdicts import *  # noqa: F403 - each module lists its tests

@@ -207,13 +207,13 @@ def send(
     """
     settings = settings_of(flags)
     source, event = _named(open_project(settings), name)
-    chosen, secret, tenant = _secret(settings, source, event, profile)
+    chosen, secret, tenant = signing_secret(settings, source, event, profile)
     payload = _example(settings, source, event) if body is None else _read(body)
     if body is None and chosen.message_id is not None:
         _name_anew(payload, chosen.message_id.pointer)
     base = to or _own(settings)
-    request = _request(settings, source, event, chosen, payload, base)
-    answer = _post(_signed(request, chosen, secret, tenant), base)
+    request = unsigned_request(settings, source, event, chosen, payload, base)
+    answer = _post(signed_request(request, chosen, secret, tenant), base)
     if as_json:
         print_json({"status": answer.status_code, "answer": _value(answer)})
     else:
@@ -240,7 +240,7 @@ def _named(catalogue: Catalogue, name: str) -> tuple[WebhookSource, WebhookEvent
     return declared.source, event
 
 
-def _secret(
+def signing_secret(
     settings: Settings, source: WebhookSource, event: WebhookEvent, wanted: str | None
 ) -> tuple[Profile, str, str]:
     """The profile, its first secret, and the tenant of it. Raises `ConfigurationError`."""
@@ -299,7 +299,7 @@ def _own(settings: Settings) -> str:
     return f"http://{f'[{host}]' if ':' in host else host}:{settings.port}"
 
 
-def _request(
+def unsigned_request(
     settings: Settings,
     source: WebhookSource,
     event: WebhookEvent,
@@ -336,7 +336,7 @@ def _within(pointer: str, messages: list[Any]) -> Any:
     return found
 
 
-def _signed(request: Received, profile: Profile, secret: str, tenant: str) -> Received:
+def signed_request(request: Received, profile: Profile, secret: str, tenant: str) -> Received:
     """The request with what authenticates it. Raises `ConfigurationError`."""
     scheme, message_id = profile.authentication, str(uuid4())
     if profile.tenant is not None:
