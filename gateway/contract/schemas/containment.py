@@ -16,6 +16,7 @@ STEPS: Final = 100_000
 """The work on one question: about a second on one core."""
 _TRIES: Final = 10
 _MAX_SHRINKS: Final = 1_000
+_MOST_PIECES: Final = 100
 
 
 class Contained(Struct, frozen=True):
@@ -138,9 +139,9 @@ def _simpler(value: Any) -> Iterator[Any]:
 
 
 def _fewer(parts: list[Any]) -> Iterator[list[Any]]:
-    """`parts` without some that stand together: first without many."""
+    """`parts` without some that stand together: first without many, of a long list not one each."""
     size = len(parts)
-    while size:
+    while size and size * _MOST_PIECES >= len(parts):
         for start in range(0, len(parts), size):
             yield parts[:start] + parts[start + size :]
         size //= 2

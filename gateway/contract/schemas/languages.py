@@ -248,6 +248,7 @@ class _Search:
         self._work = work
         self._patterns = [*sorted(texts.wanted), *sorted(texts.unwanted)]
         self._automata = [Automaton(each) for each in self._patterns]
+        self._places: dict[tuple[tuple[_State, ...], frozenset[str], bool], _Place] = {}
         self._cap = texts.least if texts.most is None else max(texts.least, texts.most + 1)
 
     def found(self) -> str | None:
@@ -261,41 +262,54 @@ class _Search:
         waiting = deque([first])
         while waiting:
             state = waiting.popleft()
-            closed = self._closed(state, is_start=before[state] is None)
-            if self._accepts(state, closed):
+            self._work.spend(1)
+            place = self._place(state[0], state[2], is_start=before[state] is None)
+            if place.is_accepted and state[1] >= self._texts.least:
                 return _text(before, state)
-            for code in self._codes(state, closed):
-                after = self._after(state, closed, code)
-                if after is not None and after not in before:
+            if self._texts.most is not None and state[1] >= self._texts.most:
+                continue
+            for code, states, rests in place.moves:
+                after = (states, min(state[1] + 1, self._cap), rests)
+                if after not in before:
                     before[after] = (state, code)
                     waiting.append(after)
         return None
 
-    def _closed(self, state: _Product, *, is_start: bool) -> list[_Closed]:
-        self._work.spend(1 + len(state[0]))
+    def _place(
+        self, states: tuple[_State, ...], rests: frozenset[str], *, is_start: bool
+    ) -> "_Place":
+        """What a state means, whatever the count of characters."""
+        key = (states, rests, is_start)
+        if key not in self._places:
+            closed = self._closed(states, is_start=is_start)
+            moves = (self._after(closed, rests, code) for code in self._codes(closed, rests))
+            self._places[key] = _Place(
+                self._accepts(closed, rests), tuple(each for each in moves if each is not None)
+            )
+        return self._places[key]
+
+    def _closed(self, states: tuple[_State, ...], *, is_start: bool) -> list[_Closed]:
+        self._work.spend(1 + len(states))
         return [
             automaton.closed(each, is_start=is_start, work=self._work)
-            for automaton, each in zip(self._automata, state[0], strict=True)
+            for automaton, each in zip(self._automata, states, strict=True)
         ]
 
-    def _accepts(self, state: _Product, closed: list[_Closed]) -> bool:
+    def _accepts(self, closed: list[_Closed], rests: frozenset[str]) -> bool:
         split = len(self._texts.wanted)
         return (
-            state[1] >= self._texts.least
-            and all(each.is_matched_at_end for each in closed[:split])
+            all(each.is_matched_at_end for each in closed[:split])
             and not any(each.is_matched_at_end for each in closed[split:])
-            and "" not in state[2]
+            and "" not in rests
         )
 
-    def _codes(self, state: _Product, closed: list[_Closed]) -> list[int]:
+    def _codes(self, closed: list[_Closed], rests: frozenset[str]) -> list[int]:
         """One character of each class of characters that lead to the same states."""
-        if self._texts.most is not None and state[1] >= self._texts.most:
-            return []
         split = len(self._texts.wanted)
         if any(not (each.moves or each.is_matched_at_end) for each in closed[:split]):
             return []  # A wanted pattern cannot match any more.
         used = {ranges for each in closed if not each.is_matched for ranges, _ in each.moves}
-        used |= {((ord(each[0]), ord(each[0])),) for each in state[2] if each}
+        used |= {((ord(each[0]), ord(each[0])),) for each in rests if each}
         if len(used) > _MAX_MOVES:
             raise NoSample("the patterns have too many classes of characters")
         return sorted(self._representatives(used), key=_rank)
@@ -315,15 +329,25 @@ class _Search:
                 chosen[inside] = best
         return chosen.values()
 
-    def _after(self, state: _Product, closed: list[_Closed], code: int) -> _Product | None:
+    def _after(self, closed: list[_Closed], rests: frozenset[str], code: int) -> "_Move | None":
         states = tuple(
             automaton.after(each, code)
             for automaton, each in zip(self._automata, closed, strict=True)
         )
         if any(each is None for each in states[len(self._texts.wanted) :]):
             return None  # An unwanted pattern has matched for good.
-        rests = frozenset(each[1:] for each in state[2] if each.startswith(chr(code)))
-        return states, min(state[1] + 1, self._cap), rests
+        return code, states, frozenset(each[1:] for each in rests if each.startswith(chr(code)))
+
+
+_Move: TypeAlias = tuple[int, tuple[_State, ...], frozenset[str]]
+"""A character and where it leads."""
+
+
+class _Place(Struct, frozen=True):
+    """A state of the product without the count of characters."""
+
+    is_accepted: bool
+    moves: tuple[_Move, ...]
 
 
 def _text(before: dict[_Product, tuple[_Product, int] | None], state: _Product) -> str:

@@ -45,6 +45,8 @@ from gateway.contract.values.schema import Validator, matcher, with_definitions
 
 _MAX_DEPTH: Final = 40
 _MAX_ITEMS: Final = 24
+_MAX_PLAIN: Final = 2_000
+"""The most items of which none depends on others, but that they differ."""
 _MAX_PATTERNS: Final = 5
 _MAX_COUNTED: Final = 4
 _CASE_STEPS: Final = 20
@@ -228,8 +230,7 @@ def _array(models: Models, words: Words) -> Found:
     # Beyond these, an item that nothing needs may be left out.
     longest = max(least, first_rest + needed) + len(words.excluded())
     longest = longest if most is None else min(longest, most)
-    is_simple = not counted and unique != {True}
-    if longest > (_MAX_ITEMS if not is_simple else 10 * _MAX_ITEMS):
+    if longest > (_MAX_ITEMS if counted or unique == {False} else _MAX_PLAIN):
         return UNKNOWN
     attempts = (
         partial(_list_of, models, words, length, counted, unique)
@@ -251,6 +252,8 @@ def _list_of(
         )
         for at in range(length)
     ]
+    if not counted and unique != {False}:
+        return _plain(models, items, words, is_unique=unique == {True})
     pairs: list[tuple[int, int] | None] = [None]
     if unique == {False}:
         pairs = [(one, other) for other in range(length) for one in range(other)]
@@ -259,6 +262,25 @@ def _list_of(
         for pair in pairs
     )
     return first(attempts)
+
+
+def _plain(models: Models, items: list[_Claims], words: Words, *, is_unique: bool) -> Found:
+    """The list of items that are found one after the other."""
+    made: list[Any] = []
+    found: Found = EMPTY
+    last: _Claims | None = None
+    is_alike = all(each == items[0] for each in items)
+    for claims in items:
+        if is_unique and made:
+            found = models.of(*claims, Assertion(False, 0, {"enum": list(made)}))
+        elif claims != last:
+            found = models.of(*claims)
+        if not isinstance(found, Solution):
+            # Another choice of the items before it might have left one for this.
+            return found if not made or not is_unique or is_alike else UNKNOWN
+        made.append(found.value)
+        last = claims
+    return UNKNOWN if is_listed(made, words.excluded()) else Solution(made)
 
 
 def _filled(models: Models, wanted: _List, made: list[Any], words: Words) -> Found:
