@@ -16,6 +16,7 @@ from itertools import pairwise
 from typing import Final, TypeAlias
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from gateway.contract.schemas.flattening import NoSample, Steps
 from gateway.contract.schemas.strings import (
@@ -236,8 +237,43 @@ def shortest(texts: Texts, work: Steps) -> str | None:
         return None
     if texts.wanted & texts.unwanted:
         return None
-    search = _Search(texts, work)
-    return search.found()
+    if texts in _answers:
+        found, steps = _answers[texts]
+        work.spend(steps)  # So an answer does not depend on what was asked before.
+        return found
+    left = work.left
+    found = _padded(texts, work) if texts.least > _LONG else None
+    found = _Search(texts, work).found() if found is None else found
+    if len(_answers) >= _MAX_ANSWERS:
+        _answers.clear()
+    _answers[texts] = found, left - work.left
+    return found
+
+
+_answers: Final[dict[Texts, tuple[str | None, int]]] = {}
+"""Answers, with the steps that they took: the members of a project share their patterns."""
+_MAX_ANSWERS: Final = 5_000
+_LONG: Final = 200
+"""Texts of more characters are first made of a shorter one."""
+_MAX_LENGTH: Final = 10_000_000
+
+
+def _padded(texts: Texts, work: Steps) -> str | None:
+    """A shortest text made longer by one character again and again, if that is one of `texts`."""
+    first = _Search(replace(texts, least=0, most=None), work).found()
+    missing = texts.least - len(first or "")
+    if first is None or not 0 < missing < _MAX_LENGTH:
+        return None
+    for character in ("a", "A", "0"):
+        for found in (first + character * missing, character * missing + first):
+            work.spend(1 + missing // 1_000)
+            if found not in texts.excluded and all(
+                (matches := matcher(pattern)) is not None and matches(found) == is_wanted
+                for patterns, is_wanted in ((texts.wanted, True), (texts.unwanted, False))
+                for pattern in patterns
+            ):
+                return found
+    return None
 
 
 class _Search:

@@ -93,6 +93,8 @@ def test_random_patterns_are_decided_as_the_validator_matches() -> None:
         (["^[a-c]$"], [], {"excluded": frozenset("ac")}, "b"),
         (["^[a-c]$"], [], {"excluded": frozenset("abc")}, None),
         (["^(a|b)$"], [], {"excluded": frozenset(["a", "ab", "b"])}, None),
+        (["[^ ]"], [], {"least": 100_000, "most": 100_000}, "a" * 100_000),
+        (["^[A-Z]*$"], ["B"], {"least": 5_000}, "A" * 5_000),
         (["a$b"], [], {}, None),
         (["^$|^a"], ["^$"], {}, "a"),
     ],
