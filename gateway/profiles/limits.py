@@ -12,8 +12,9 @@ from gateway.profiles.inlining import noted
 
 Schema = dict[str, Any]
 
-NEGATIVE: Final = frozenset({"not", "if", "then", "else"})
-"""Keywords that refuse more when a schema in them admits more, and those that depend on them."""
+NEGATIVE: Final = frozenset({"not", "if", "then", "else", "maxContains"})
+"""Keywords that refuse more when a schema in or beside them admits more, and those that depend on
+them."""
 LEVELS: Final = frozenset(
     {"properties", "patternProperties", "additionalProperties", "items", "prefixItems", "contains"}
 )

@@ -220,3 +220,35 @@ def test_a_cut_inside_a_negation_removes_the_negation(word: str) -> None:
     }
     published = published_input(schema, PROFILES["default"])
     assert published["properties"]["x"] == {"type": "object", "properties": {}}
+
+
+def objects_of(levels: int, inner: Any) -> Any:
+    for _ in range(levels):
+        inner = {"type": "object", "properties": {"k": inner}, "required": ["k"]}
+    return inner
+
+
+def inside(levels: int, value: Any) -> Any:
+    for _ in range(levels):
+        value = {"k": value}
+    return value
+
+
+@pytest.mark.parametrize("profile", SHOWN, ids=lambda each: each.name)
+@pytest.mark.parametrize(
+    ("counted", "items"),
+    [
+        ({"enum": list(range(1001))}, [1, 5000]),
+        (objects_of(12, {"const": "x"}), [inside(12, "x"), inside(12, "y")]),
+    ],
+    ids=["many values", "many levels"],
+)
+def test_items_that_are_counted_are_cut_without_a_limit_of_their_number(
+    profile: ClientProfile, counted: Any, items: list[Any]
+) -> None:
+    """What is cut fits more items, of which a client would then refuse the second."""
+    contains = {"type": "array", "contains": counted, "maxContains": 1}
+    schema = {"type": "object", "properties": {"a": contains}}
+    for published in (published_input(schema, profile), published_output(schema, profile)):
+        assert Validator(published).admits({"a": items})
+        assert Validator(schema).admits({"a": items})
