@@ -145,7 +145,15 @@ def _canonical(schema: Schema) -> CanonicalSchema:
 @lru_cache(maxsize=4096)
 def _kinds(key: bytes) -> frozenset[str]:
     schema: Schema = msgspec.json.decode(key)
-    return frozenset(kind for kind in TYPES if not is_empty(both(schema, {"type": kind})))
+    tried = _named_types(schema.get("type", TYPES))
+    return frozenset(kind for kind in tried if not is_empty(both(schema, {"type": kind})))
+
+
+def _named_types(named: str | list[str] | tuple[str, ...]) -> list[str]:
+    """The types that values of the named types may have. Only those need to be tried."""
+    names = {named} if isinstance(named, str) else set(named)
+    numbers = {"integer", "number"}
+    return [kind for kind in TYPES if kind in (names | numbers if names & numbers else names)]
 
 
 @lru_cache(maxsize=4096)

@@ -62,7 +62,7 @@ _TEXTS: Final = (
     "6f8f5c1e-0a51-4c8e-9d7a-3d1c2b4a5f60",
     "\n",
 )
-_NUMBERS: Final = (0, 1, -1, 0.5, 1e30, -1e30)
+_NUMBERS: Final = (0, 1, -1, 0.5, 10**30, -(10**30))
 
 
 def samples(schema: Schema, other: Schema) -> Iterator[Any]:

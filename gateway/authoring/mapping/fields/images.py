@@ -46,6 +46,7 @@ from gateway.contract.schemas.algebra import (
     kinds,
 )
 from gateway.contract.schemas.references import gathered, written_out
+from gateway.contract.values import jsontext
 
 # Computes the image of a schema under a conversion: the schema of the converted values.
 
@@ -64,10 +65,7 @@ _DATE: Final[Schema] = {"type": "string", "format": "date"}
 _DATE_TIME: Final[Schema] = {"type": "string", "format": "date-time"}
 _SCALAR: Final[Schema] = {"type": ["string", "number", "boolean"]}
 _NUMBER: Final[Schema] = {"type": "number"}
-_SHORT: Final[Schema] = {"type": "integer", "exclusiveMinimum": -1e21, "exclusiveMaximum": 1e21}
 _DIGITS: Final[Schema] = {"type": "string", "pattern": "^-?(0|[1-9][0-9]*)$"}
-_EXPONENT: Final[Schema] = {"type": "string", "pattern": r"^-?[0-9](\.[0-9]+)?e\+[0-9]{2,3}$"}
-"""The text of a whole number from 1e21 on."""
 _TOTAL: Final[Mapping[Conversion, tuple[Schema, ...]]] = {
     "string": (_SCALAR,),
     "integer": ({"type": "integer"},),
@@ -127,9 +125,15 @@ def image_of(value: Read, source: Schema) -> Image:
 
 def apply(value: Read, sample: Any) -> Any:
     """The result of the read `value` for one `sample`. Raises `ValueError` if it has none."""
+    sample = as_received(sample)
     if value.table is not None:
         return mapped(sample, value.table, "")
     return CONVERT[value.conversion](sample) if value.conversion is not None else sample
+
+
+def as_received(value: Any) -> Any:
+    """`value` as it is decoded from a message: large whole numbers are integers."""
+    return jsontext.decode(jsontext.encode(value)) if isinstance(value, float) else value
 
 
 def _listed_image(value: Read, listed: tuple[Any, ...]) -> Image:
@@ -162,16 +166,11 @@ def _text_schema(source: Schema) -> Schema:
     found = kinds(source)
     texts: list[Schema] = [both(source, {"type": "string"})] if "string" in found else []
     if "number" in found:
-        texts.append(_number_text(both(source, _NUMBER)))
+        is_whole = covers({"type": "integer"}, both(source, _NUMBER))
+        texts.append(_DIGITS if is_whole else {"type": "string"})
     if "boolean" in found:
         texts.append({"enum": ["true", "false"]})
     return either(*texts) if texts else {"not": {}}
-
-
-def _number_text(source: Schema) -> Schema:
-    if covers(_SHORT, source):
-        return _DIGITS
-    return either(_DIGITS, _EXPONENT) if covers({"type": "integer"}, source) else {"type": "string"}
 
 
 # Computes the image of whole values: of objects and lists, from the images of their parts.
