@@ -30,6 +30,7 @@ from gateway.authoring.mapping.fields.walk import FieldContext, result_visits
 from gateway.contract.context import CallFacts
 from gateway.contract.fields.fieldmap import Unmappable
 from gateway.contract.upstream import ReplyFacts, Upstream, UpstreamOperation
+from gateway.contract.values.jsontext import decode, encode
 
 _CALL: Final = CallFacts(id="call-1", now="2026-11-20T10:00:00Z")
 _INPUTS: Final = {"type": "object", "properties": {}, "additionalProperties": False}
@@ -354,7 +355,8 @@ def _refused_result(source: BindingSource, case: dict[str, Any], seed: str) -> t
     target, count = Authority(case["target"]), 0
     for body in _bodies(case, seed):
         count += 1
-        reply = ReplyFacts(status=200, headers={}, body=body, elapsed_ms=1)
+        received = decode(encode(body))
+        reply = ReplyFacts(status=200, headers={}, body=received, elapsed_ms=1)
         try:
             result = run({}, _CALL, reply)
         except Unmappable as error:

@@ -21,7 +21,7 @@ from msgspec import Struct, field
 from outcome import Kind, Outcome, Verdict
 from shrink import shrunk
 
-KINDS: Final = ("covers", "maps")
+KINDS: Final = ("covers", "maps", "profiles", "models")
 """The modules of this folder with a `trial`."""
 _MOST_UNDECIDED: Final = 0.03
 _SHOWN: Final = 10
