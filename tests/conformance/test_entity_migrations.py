@@ -13,6 +13,9 @@ import pytest
 from sqlalchemy import Connection, inspect
 from sqlalchemy import text as sql
 
+from gateway.authoring.contracts.finding import errors
+from gateway.authoring.contracts.tree import read_tree
+from gateway.authoring.lint import lint
 from gateway.errors import StoreError
 from gateway.store.sql import engines as engines_module
 from gateway.store.sql.engine import open_store
@@ -133,6 +136,46 @@ async def test_an_older_database_becomes_what_the_newer_tables_say(url, packages
     await (await open_store(url, newer)).close()
     assert await columns_at(url) == expected
     assert revisions(newer) == [*revisions(older), "v0002_make_books_and_7_more.py"]
+
+
+LONG = "a" * 58
+COLUMNS = {f"{LONG}_{end}": text() for end in ("one", "two")}
+AT_LIMITS = {
+    "filters by every column": {"loans": entity(status=text(), **MORE)},
+    "columns whose names differ at their end": {"loans": entity(**COLUMNS)},
+    "kinds whose names differ at their end": {
+        f"{LONG}_{end}": entity(status=text()) for end in ("one", "two")
+    },
+}
+
+
+def filtered(schema: dict[str, Any]) -> dict[str, Any]:
+    """A kind that is filtered by each column that can be."""
+    names = [name for name, column in schema["properties"].items() if "items" not in column]
+    return {**schema, "x-entity": {**schema["x-entity"], "filters": names}}
+
+
+@pytest.mark.parametrize("name", AT_LIMITS)
+async def test_what_lint_accepts_migrates_on_every_engine(url, tmp_path, monkeypatch, name) -> None:
+    """By a table that is new, and by indexes that are added to it."""
+    monkeypatch.syspath_prepend(tmp_path)
+    package = f"limits_{tmp_path.name}".replace("-", "_")
+    shelf = Shelf(tmp_path)
+    kinds = {kind: {**schema} for kind, schema in AT_LIMITS[name].items()}
+    shelf.declare(**kinds)
+    shelf.generate(f"{package}_before")
+    shutil.copytree(tmp_path / f"{package}_before", tmp_path / package)
+    shelf.declare(**{kind: filtered(schema) for kind, schema in kinds.items()})
+    assert errors(lint(read_tree(tmp_path / "schemas"))) == ()
+    shelf.generate(package)
+
+    expected = await made_at_once(url, package)
+    await (await open_store(url, f"{package}_before")).close()
+    await (await open_store(url, package)).close()
+    found = await columns_at(url)
+    assert found == expected
+    assert len(found) == len(kinds)
+    assert all(len(name) <= 63 for table in found.values() for name in table["indexes"])
 
 
 async def test_the_gateways_own_database_is_what_its_tables_say(url) -> None:

@@ -1,6 +1,7 @@
 """Renders the tables of entities and their migrations, which are added and never edited."""
 
 import ast
+import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
@@ -60,12 +61,25 @@ Shapes = dict[str, TableShape]
 
 def table_name(kind: str) -> str:
     """The name of the table of `kind`. No other table of the gateway or a workspace has it."""
-    return f"entity_{kind}"
+    return _fitting(f"entity_{kind}")
 
 
 def index_name(kind: str, columns: Iterable[str]) -> str:
     """The name of the index on `columns`, by the first of them."""
-    return f"{table_name(kind)}__{next(iter(columns))}"
+    return _fitting(f"{table_name(kind)}__{next(iter(columns))}")
+
+
+_LONGEST: Final = 63
+"""The most characters of a name in PostgreSQL, which cuts longer ones, so that two become one."""
+_DIGEST: Final = 8
+
+
+def _fitting(name: str) -> str:
+    """`name`, or its beginning and a digest of the whole if it is too long for a database."""
+    if len(name) <= _LONGEST:
+        return name
+    digest = hashlib.sha256(name.encode()).hexdigest()[:_DIGEST]
+    return f"{name[: _LONGEST - _DIGEST - 1]}_{digest}"
 
 
 def shapes_of(entities: Iterable[Entity]) -> Shapes:
@@ -91,9 +105,9 @@ def _shape_of(entity: Entity) -> TableShape:
 
 def _indexes(entity: Entity) -> Iterator[tuple[str, ...]]:
     """The indexes: one for pages of all rows, and one for pages of each filter."""
-    yield _PAGE
-    for name in entity.filters:
-        yield (name, *_PAGE)
+    found = [_PAGE, *(tuple(dict.fromkeys((name, *_PAGE))) for name in entity.filters)]
+    # Pages of all rows serve a filter by their first column too.
+    yield from dict.fromkeys(found)
 
 
 def _joined(recorded: TableShape | None, today: TableShape | None) -> TableShape:
