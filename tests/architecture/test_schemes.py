@@ -1,6 +1,7 @@
 """What a signature scheme is, its own module knows; everybody else asks it."""
 
 import ast
+import re
 from typing import Final
 
 from gateway.signatures.registry import SCHEMES
@@ -17,7 +18,7 @@ VENDORS: Final = (
 an upstream may be "basic" (RFC 7617)."""
 MODULES: Final = {each.__module__ for each in SCHEMES.values()}
 CLASSES: Final = {each.__name__ for each in SCHEMES.values()}
-MARKS: Final = ("webhook-id", "webhook-timestamp", "webhook-signature", "whsec_")
+MARKS: Final = re.compile(r"webhook-(?:id|timestamp|signature)(?![\w-])|whsec_", re.IGNORECASE)
 """Texts by which a scheme is recognised."""
 
 
@@ -37,7 +38,7 @@ def names_a_scheme(node, *, is_vendor=False):
         case ast.Constant(value=str(text)) if text in SCHEMES:
             return not is_vendor
         case ast.Constant(value=str(text)):
-            return any(mark in text.lower() for mark in MARKS)
+            return MARKS.search(text) is not None
         case ast.Name(id=name) | ast.Attribute(attr=name):
             return name in CLASSES
         case ast.Import(names=names):

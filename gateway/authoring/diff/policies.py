@@ -388,7 +388,7 @@ def _agents(old: Contracts, new: Contracts) -> Iterator[Change]:
     was, is_ = old.policies, new.policies
     tools = _ids(old) & _ids(new)
     for agent, before in was.grants.items():
-        pair = _Pair(subject=agent, old=was.source, new=is_.source)
+        pair = _Pair(subject=f"agent {agent}", old=was.source, new=is_.source)
         pointer = child("/agents", agent)
         if agent not in is_.grants:
             yield pair.change("agent-removed", f"the agent {agent} is gone", pointer)
@@ -418,7 +418,7 @@ def _upstreams(old: Contracts, new: Contracts) -> Iterator[Change]:
 
 
 def _upstream(old: UpstreamContract, new: UpstreamContract) -> Iterator[Change]:
-    pair = _Pair(subject=new.upstream.name, old=old.source, new=new.source)
+    pair = _Pair(subject=f"upstream {new.upstream.name}", old=old.source, new=new.source)
     was, is_ = old.upstream, new.upstream
     if was.base_url != is_.base_url:
         text = f"requests go to {is_.base_url}, and went to {was.base_url}"
@@ -546,13 +546,9 @@ def _room(pair: _Pair, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterat
 
 
 def _messages(pair: _Pair, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
-    for name in sorted(old.keys() | new.keys()):
-        pointer = child(f"{_WEBHOOK}/events", name)
-        if name not in new:
-            yield pair.change("webhook-event-removed", f"the type {name} is gone", pointer)
-        elif name not in old:
-            yield pair.change("webhook-event-added", f"the type {name} is new", pointer)
-        elif old[name] != new[name]:
+    for name in sorted(old.keys() & new.keys()):
+        if old[name] != new[name]:
+            pointer = child(f"{_WEBHOOK}/events", name)
             yield from _message(pair, name, (old[name], new[name]), pointer)
 
 

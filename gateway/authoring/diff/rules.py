@@ -207,8 +207,6 @@ POLICY: Final = (
     Rule("setting-added", "api", "warning", "Operators have to set it before they update."),
     Rule("scope-added", "api", "warning", "Owners of the accounts have to consent again."),
     # Webhooks and events.
-    Rule("webhook-event-removed", "wire", "error", "Messages of the type are quarantined."),
-    Rule("webhook-event-added", "wire", "info", "Nothing that worked is affected."),
     Rule(
         "webhook-signature-changed",
         "wire",

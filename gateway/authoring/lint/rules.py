@@ -471,6 +471,43 @@ TOOLS: Final = (
     ),
 )
 
+VERSIONS: Final = (
+    Rule(
+        "version/bump-missing",
+        "The version of a contract changes with its facets, which `contracts.lock` has hashes of.",
+        "Run `gateway release --write`, or write the version in contracts.lock and run it then.",
+    ),
+    Rule(
+        "version/bump-too-small",
+        "A version is raised as far as the change needs: a breaking one is major, an addition is"
+        " minor.",
+        "Run `gateway release --write`, or take the change back.",
+    ),
+    Rule(
+        "version/entry-missing",
+        "Each tool, webhook and event has an entry in `contracts.lock`, if the file is there.",
+        "Run `gateway release --write`.",
+    ),
+    Rule(
+        "version/entry-unknown",
+        "Each entry of `contracts.lock` is that of a tool, webhook or event.",
+        "Restore the contract, or run `gateway release --write` to take the entry out.",
+    ),
+    Rule(
+        "version/lock-edited",
+        "Hashes in `contracts.lock` are those of the contract, or those of the last release.",
+        "Run `gateway release --write`, which writes the hashes.",
+    ),
+    Rule(
+        "version/lock-damaged",
+        "`contracts.lock` is as `gateway release --write` writes it, without marks of a conflict.",
+        "Keep one side of the conflict, or restore the file from version control; then run"
+        " `gateway release --write`.",
+    ),
+)
+"""Rules of `contracts.lock`. A project without the file keeps them all."""
+
+
 RULES: Final = (
     *FILES,
     *REFERENCES,
@@ -487,5 +524,6 @@ RULES: Final = (
     *EVENTS,
     *ENTITIES,
     *OFFERED,
+    *VERSIONS,
 )
 BY_ID: Final = {rule.id: rule for rule in RULES}

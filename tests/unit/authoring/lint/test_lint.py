@@ -39,6 +39,12 @@ NOT_PLANTED = {
     "entity/calls": "test_owners.py: of the catalogue, as the next one",
     "entity/inherits": "test_owners.py",
     "entity/retyped": "test_migrations.py: it takes what was generated before",
+    "version/bump-missing": "test_bumps.py: it takes contracts.lock, as the next ones",
+    "version/bump-too-small": "test_bumps.py",
+    "version/entry-missing": "test_bumps.py",
+    "version/entry-unknown": "test_bumps.py",
+    "version/lock-edited": "test_bumps.py",
+    "version/lock-damaged": "versions/test_lock.py",
     "binding/path-template": "upstream/path-parameter refuses the same before",
 }
 

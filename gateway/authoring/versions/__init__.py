@@ -1,0 +1,1 @@
+"""Versions of contracts: what is recorded of each, and which version a change needs."""
