@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Write the reference pages from the code: settings, commands, errors, lint rules,
-client profiles.
+"""Write the reference pages from the code: settings, commands, errors, rules of the lint and of
+`gateway diff`, client profiles.
 
 The build of the documentation runs it first; the pages are in no commit. The pages of tools are
 served by the gateway.
@@ -17,6 +17,8 @@ from typing import Final, TypeAlias
 import click
 
 from gateway.authoring.contracts.finding import Severity
+from gateway.authoring.diff.rules import POLICY
+from gateway.authoring.diff.rules import RULES as CHANGES
 from gateway.authoring.lint import RULES, Rule
 from gateway.catalogue import open_catalogue
 from gateway.cli.commands import COMMANDS, cli
@@ -102,6 +104,21 @@ RULES_HEAD: Final = f"""\
 
 What `gateway lint` checks, and `gateway generate` refuses. A *note* refuses nothing. A finding has
 its fix beside it, and `gateway lint --rules` prints each rule with its fix.
+"""
+
+CHANGES_HEAD: Final = f"""\
+# Rules of changes
+
+{NOTICE}
+
+What `gateway diff` calls a change between two versions of contracts, and why it matters;
+`gateway diff --rules` prints the same. A rule with an asterisk is one of policy: no schema can
+prove or refute it, so a team decides. The others have their severity where no proof shows that the
+change is safe. The level is the first rung of the ladder `wire`, `api`, `files` that has
+the severity: below it, the change is information.
+
+| rule | level | severity | because |
+|---|---|---|---|
 """
 
 PROFILES_HEAD: Final = f"""\
@@ -305,6 +322,17 @@ def _rule_row(rule: Rule) -> str:
     return f"| `{rule.id}`{severity} | {rule.meaning} |\n"
 
 
+def render_changes() -> str:
+    """Every rule of changes."""
+    policy = {rule.id for rule in POLICY}
+    rows = (
+        f"| `{rule.id}`{' *' if rule.id in policy else ''} | `{rule.level}` | {rule.severity}"
+        f" | {rule.reason} |\n"
+        for rule in sorted(CHANGES.values(), key=lambda rule: rule.id)
+    )
+    return CHANGES_HEAD + "".join(rows)
+
+
 def render_profiles() -> str:
     """Every client profile, its rules and its limits."""
     rows = (
@@ -423,6 +451,7 @@ def _setting_row(setting: Setting) -> str:
 
 
 PAGES: Final[Mapping[str, Callable[[], str]]] = {
+    "change-rules.md": render_changes,
     "cli.md": render_cli,
     "client-profiles.md": render_profiles,
     "errors.md": render_errors,

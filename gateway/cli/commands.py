@@ -62,6 +62,9 @@ COMMANDS: Final[Mapping[str, CommandEntry]] = MappingProxyType(
         "diff": CommandEntry(
             "gateway.cli.authoring.diff", "Say what a change of contracts breaks, with proof."
         ),
+        "release": CommandEntry(
+            "gateway.cli.authoring.release", "Give changed contracts the versions they need."
+        ),
         "mock": CommandEntry(
             "gateway.cli.authoring.mock", "Serve the mock of an upstream over HTTP."
         ),

@@ -11,6 +11,7 @@ from typing import Final
 import click
 import pytest
 
+from gateway.authoring.diff.rules import RULES as CHANGES
 from gateway.authoring.lint import RULES
 from gateway.catalogue import open_catalogue
 from gateway.cli.commands import COMMANDS
@@ -115,6 +116,11 @@ def test_every_lint_rule_is_documented(pages):
     assert [rule.id for rule in RULES if f"`{rule.id}`" not in page] == []
 
 
+def test_every_rule_of_changes_is_documented(pages):
+    page = pages["docs/reference/change-rules.md"]
+    assert [rule for rule in CHANGES if f"`{rule}`" not in page] == []
+
+
 def test_every_tool_has_its_page():
     catalogue = open_catalogue("generated", HANDLER_PACKAGES)
     assert catalogue.entries
@@ -157,7 +163,7 @@ def test_the_first_page_and_the_readme_lead_to_the_same_places(pages):
         }
         for name in ("README.md", "docs/index.md")
     ]
-    built = {"cli", "settings", "errors", "lint-rules", "client-profiles"}
+    built = {"cli", "settings", "errors", "lint-rules", "change-rules", "client-profiles"}
     only = linked[1] - linked[0]
     assert only <= {f"reference/{name}.md" for name in built} | {"decisions.md"}
     assert linked[0] - linked[1] == {"contributing/tests.md", "decisions", "CHANGELOG.md"}

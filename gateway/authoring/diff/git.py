@@ -47,6 +47,28 @@ def extract(ref: str, path: Path, target: Path) -> Path:
     return target / relative
 
 
+def last_commits(file: Path, number: int) -> list[str]:
+    """The last commits that changed `file`, the last one first. Empty without git."""
+    try:
+        listed = _git(["log", f"-{number}", "--format=%H", "--", file.name], file.parent)
+    except ContractError:
+        return []
+    return listed.stdout.decode().split() if listed.returncode == 0 else []
+
+
+def commit_of(ref: str, folder: Path) -> str | None:
+    """The full name of the commit `ref`. None: there is none of this name."""
+    if not is_ref(ref, folder):
+        return None
+    return _git(["rev-parse", f"{ref}^{{commit}}"], folder).stdout.decode().strip()
+
+
+def text_at(ref: str, file: Path) -> bytes | None:
+    """What `file` was at the commit `ref`. None: it was not there."""
+    shown = _git(["show", "--end-of-options", f"{ref}:./{file.name}"], file.parent)
+    return shown.stdout if shown.returncode == 0 else None
+
+
 def _git(arguments: list[str], folder: Path) -> "subprocess.CompletedProcess[bytes]":
     try:
         return subprocess.run(  # noqa: S603 - no shell; a ref never begins with a dash

@@ -1,5 +1,6 @@
 """Prints findings as text, JSON or SARIF, and lets one command at a time change a project."""
 
+import posixpath
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -125,7 +126,8 @@ def _sarif_result(finding: Finding, folder: str, index: int) -> dict[str, Any]:
 
 
 def _file(finding: Finding, folder: str) -> str:
-    return f"{folder}/{finding.path}" if folder else finding.path
+    # A finding may be about a file beside the folder.
+    return posixpath.normpath(f"{folder}/{finding.path}") if folder else finding.path
 
 
 # Prints findings in the contracts in the requested format.

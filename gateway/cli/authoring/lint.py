@@ -14,10 +14,14 @@ from gateway.authoring.codegen.lowering import lower
 from gateway.authoring.codegen.snapshot import renderings
 from gateway.authoring.contracts.finding import ContractRefused, Finding, errors, ordered
 from gateway.authoring.contracts.tree import SourceTree, read_tree
+from gateway.authoring.diff.facets import contract_facets
 from gateway.authoring.lint import RULES, lint
 from gateway.authoring.mapping.fields import Coverage, Proof
+from gateway.authoring.versions.bumps import version_findings
+from gateway.authoring.versions.history import History
+from gateway.authoring.versions.lock import read_lock
 from gateway.cli.authoring.findings import Form, print_findings
-from gateway.cli.options import settings_of, settings_options
+from gateway.cli.options import project_folder, settings_of, settings_options
 from gateway.cli.output import print_json, print_table, progress
 from gateway.cli.problems import FINDINGS, OK
 from gateway.cli.project import check_contracts, note_unfinished
@@ -85,7 +89,7 @@ def command(
         contracts: Contracts | None = None
         if not errors(findings):
             contracts, more = _contracts(tree, settings, step)
-            findings = ordered([*findings, *more])
+            findings = ordered([*findings, *more, *_versions(contracts, settings, step)])
     refusals = errors(findings)
     if bindings and contracts is not None:
         print_proofs(contracts, as_json=form == "json")
@@ -111,6 +115,25 @@ def _contracts(
     step("checking what clients are shown")
     shown = client_findings(contracts, settings.server_name)
     return contracts, [*shown, *overlay_notes(settings.schemas, known)]
+
+
+def _versions(
+    contracts: Contracts | None, settings: Settings, step: Callable[[str], None]
+) -> Sequence[Finding]:
+    """What `contracts.lock` lacks, if the project has one."""
+    folder = project_folder(settings)
+    try:
+        recorded = read_lock(folder)
+    except ContractRefused as refused:
+        return refused.findings
+    if recorded is None or contracts is None:
+        return ()
+    step("comparing contracts.lock")
+    history = History(
+        folder=folder, schemas=settings.schemas, packages=settings.handler_packages, step=step
+    )
+    facets = contract_facets(contracts)
+    return tuple(version_findings(recorded, facets, *history.releases()))
 
 
 def _print_rules(form: Form | None) -> None:
