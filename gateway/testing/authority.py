@@ -6,10 +6,14 @@ What is valid is decided here, neither by the gate under test nor by what a gene
 import re
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, Final, Literal
 
 import jsonschema  # type: ignore[import-untyped]  # it has no stubs
 from referencing.exceptions import Unresolvable
+
+from gateway.catalogue import Entry
+from gateway.contract.values.pointers import child, pointer_of
 
 Said = Literal["valid", "invalid", "undecided"]
 
@@ -60,7 +64,34 @@ class Authority:
             return ""
         return "" if error is None else "/".join(("", *map(str, error.absolute_schema_path)))
 
+    def places(self, value: Any) -> frozenset[str] | None:
+        """Pointers to what is refused, those of each branch too, and to members that are missing.
+
+        None: it cannot say.
+        """
+        try:
+            errors = list(self._validator.iter_errors(value))
+        except (re.error, RecursionError, Unresolvable, OverflowError, ValueError):
+            return None
+        return frozenset(place for error in errors for place in _places(error))
+
+
+def _places(error: jsonschema.ValidationError) -> Iterator[str]:
+    here = pointer_of(map(str, error.absolute_path))
+    yield here
+    if isinstance(error.instance, dict):
+        required = error.validator_value if error.validator == "required" else ()
+        yield from (child(here, name) for name in (*error.instance, *required))
+    for each in error.context:
+        yield from _places(each)
+
 
 def is_beyond(keyword: str) -> bool:
     """Whether a violation is of a rule that the authority does not know."""
     return keyword in _UNKNOWN or keyword not in _VALIDATOR.VALIDATORS
+
+
+@lru_cache(maxsize=256)
+def authority_on(entry: Entry) -> Authority:
+    """The authority on the arguments of a tool, by the schema that clients are shown."""
+    return Authority(entry.listing.input_schema)

@@ -21,7 +21,7 @@ from gateway.catalogue import Catalogue, Entry
 from gateway.contract.selection import FIELDS
 from gateway.contract.values import jsontext
 from gateway.contract.values.schema import Validator
-from gateway.testing.authority import Authority, Said, is_beyond
+from gateway.testing.authority import Authority, Said, authority_on, is_beyond
 from gateway.testing.cases import Expectation
 from gateway.testing.seeding import planted
 
@@ -151,12 +151,6 @@ def refused_beyond(gate: Validator, value: Any) -> bool:
     """Whether the gate refuses a value by rules alone that the authority does not know."""
     violations = gate.violations(value)
     return bool(violations) and all(is_beyond(each.keyword) for each in violations)
-
-
-@lru_cache(maxsize=256)
-def authority_on(entry: Entry) -> Authority:
-    """The authority on the arguments of a tool, by the schema that clients are shown."""
-    return Authority(entry.listing.input_schema)
 
 
 def said(entry: Entry, text: bytes) -> Said:

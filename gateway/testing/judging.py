@@ -12,7 +12,7 @@ from gateway.contract.operation import Effect
 from gateway.contract.values.pointers import NoSuchPlace, child, follow
 from gateway.contract.values.schema import Validator
 from gateway.encoding.replies.content import BODILESS
-from gateway.testing.authority import is_beyond
+from gateway.testing.authority import authority_on, is_beyond
 from gateway.testing.cases import Case, stored_operation
 from gateway.testing.replays import replay_command
 from gateway.testing.transports import REST, STDIO, CallAnswer
@@ -92,7 +92,8 @@ def judged(
     for transport, answer in answers.items():
         oracle: Oracle = "verdict"
         if case.expectation == "invalid":
-            oracle, cause = _wrong_refusal(case, transport, answer, reference, is_sent=is_sent)
+            held = (answer, reference)
+            oracle, cause = _wrong_refusal(case, entry, transport, held, is_sent=is_sent)
         elif not answer.accepted and not _may_refuse(case, entry, answer, is_sent=is_sent):
             oracle = "server-error" if answer.status >= _DEFECT else "verdict"
             cause = answer.refusal
@@ -142,9 +143,18 @@ def agree(verdicts: list[Verdict]) -> None:
 
 
 def _wrong_refusal(
-    case: Case, transport: str, answer: CallAnswer, reference: CallAnswer, *, is_sent: bool
+    case: Case,
+    entry: Entry,
+    transport: str,
+    held: tuple[CallAnswer, CallAnswer],
+    *,
+    is_sent: bool,
 ) -> tuple[Oracle, str | None]:
-    """Why arguments that the schema refuses are not refused as they should be, or None."""
+    """Why arguments that the schema refuses are not refused as they should be, or None.
+
+    `held`: the answer, and the one that it is held against.
+    """
+    answer, reference = held
     if is_sent:
         return "sent", "something was sent to the upstream"
     oracle: Oracle = "verdict"
@@ -154,9 +164,17 @@ def _wrong_refusal(
         is_right = (answer.status, answer.code) == (INVALID, "VALIDATION_ERROR")
         oracle = "pointers" if is_right else "verdict"
         is_right &= bool(answer.errors) and answer.errors == reference.errors
+        is_right &= _is_placed(case, entry, answer)
         if is_right and _without_request(answer.body) != _without_request(reference.body):
             oracle, is_right = "alike", False
     return oracle, None if is_right else str(answer.body)
+
+
+def _is_placed(case: Case, entry: Entry, answer: CallAnswer) -> bool:
+    """Whether each pointer leads to what the authority refuses too, by whichever of its rules."""
+    places = authority_on(entry).places(json.loads(case.arguments))
+    known = {pointer for pointer, keyword in answer.errors if not is_beyond(keyword)}
+    return not places or known <= places
 
 
 def _without_request(problem: Mapping[str, Any]) -> dict[str, Any]:

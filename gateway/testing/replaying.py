@@ -15,9 +15,10 @@ from gateway.catalogue import Entry
 from gateway.cli.output import json_line, print_table
 from gateway.cli.problems import CANNOT_RUN, FINDINGS, OK, plain
 from gateway.errors import OperatorError, UnknownOperation
+from gateway.testing.authority import authority_on
 from gateway.testing.cases import Case
 from gateway.testing.gateways import CaseAnswers, catalogue_under_test, open_faces
-from gateway.testing.generation import authority_on, expected
+from gateway.testing.generation import expected
 from gateway.testing.judging import failures, judged
 from gateway.testing.replays import parted_replay, replay_of
 
