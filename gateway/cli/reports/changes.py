@@ -31,14 +31,14 @@ def _check(change: Change) -> Check:
         outcome=_outcome(change),
         text=change.text,
         severity=change.severity,
-        path=at and at.path,
-        pointer=at and at.pointer,
+        path=at.path if at is not None else None,
+        pointer=at.pointer if at is not None else None,
         input=_witness(change),
         sides=Sides(
             verdict=change.verdict.value,
-            direction=change.direction and change.direction.value,
+            direction=None if change.direction is None else change.direction.value,
             accepted_by=change.accepted_by,
-            refusal=getattr(change, "refusal", ""),
+            refusal=str(getattr(change, "refusal", "")),
             reason=rule.reason if (rule := RULES.get(change.rule)) else "",
             old=_written(change.old),
             new=_written(change.new),
@@ -58,4 +58,4 @@ def _witness(change: Change) -> str | None:
 
 
 def _written(place: Place | None) -> str | None:
-    return place and f"{place.path} {place.pointer}"
+    return None if place is None else f"{place.path} {place.pointer}"

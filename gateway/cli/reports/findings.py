@@ -1,6 +1,7 @@
 """What a reader of a report wants first: its findings, the worst first, and its totals."""
 
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable
 from typing import Final
 
 from gateway.cli.reports.record import Check, Coverage, Report
@@ -29,16 +30,24 @@ def by_cause(found: Iterable[Check]) -> list[list[Check]]:
     return list(groups.values())
 
 
-def totals(report: Report) -> Mapping[str, int]:
-    """How many checks fail, are undecided, warn, passed or were skipped, by that word."""
-    counted = dict.fromkeys(("failed", "undecided", "warning", "note", "passed", "skipped"), 0)
-    for check in report.checks:
-        counted[verdict(check)] += 1
-    return counted
+def totals(checks: Iterable[Check]) -> list[tuple[str, str, int]]:
+    """How many checks have each result, as its kind and its word, the worst kind first."""
+    counted = Counter((verdict(each), word(each)) for each in checks)
+    ordered = sorted(counted, key=lambda each: (KINDS.index(each[0]), each[1]))
+    return [(*each, counted[each]) for each in ordered]
+
+
+KINDS: Final = ("failed", "undecided", "warning", "note", "skipped", "passed")
+"""What may become of a check, the worst first."""
+
+
+def word(check: Check) -> str:
+    """What a person reads of it: of a change, what is known of it."""
+    return verdict(check) if check.sides is None else check.sides.verdict
 
 
 def verdict(check: Check) -> str:
-    """What became of a check, in one word for people."""
+    """What became of a check: one of the `KINDS`."""
     if check.outcome == "failed" and check.severity != "error":
         return "warning" if check.severity == "warning" else "note"
     return check.outcome

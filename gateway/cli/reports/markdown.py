@@ -56,7 +56,7 @@ def _referenced(text: str) -> str:
 
 
 def _head(report: Report) -> str:
-    counted = ", ".join(f"{count:,} {word}" for word, count in totals(report).items() if count)
+    counted = ", ".join(f"{count:,} {word}" for _, word, count in totals(report.checks))
     seed = "" if report.seed is None else f", seed {report.seed}"
     first = headline(report)
     lines = [f"### {first[0].upper()}{first[1:]}", "", _code(report.command, 500)]

@@ -17,7 +17,16 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from gateway.cli.reports.findings import by_cause, findings, headline, score, totals, verdict
+from gateway.cli.reports.findings import (
+    KINDS,
+    by_cause,
+    findings,
+    headline,
+    score,
+    totals,
+    verdict,
+    word,
+)
 from gateway.cli.reports.record import Check, Coverage, Report, Sides
 from gateway.cli.reports.texts import data, line, lines, place, replay_lines, short
 from gateway.installed import PACKAGE
@@ -31,17 +40,22 @@ _CHARACTERS: Final = 800_000
 """Of the texts of all findings together, about."""
 _LISTED: Final = 100
 """Of missed keywords and survivors of one contract."""
-_SIGNS: Final = {
-    "failed": "✗",
-    "undecided": "?",
-    "warning": "!",
-    "note": "i",
-    "skipped": "-",
-    "passed": "✓",
-}
-"""The worst first."""
-_RANKS: Final = {kind: rank for rank, kind in enumerate(_SIGNS)}
+_OPEN: Final = 20
+"""How many contracts are unfolded from the start."""
+_SIGNS: Final = dict(zip(KINDS, "✗?!i-✓", strict=True))
+_USUAL: Final = {"breaking": "failed", "safe": "passed"}
+"""The kind of a word that needs no kind beside it."""
 _NO_ANCHOR: Final = re.compile(r"[^a-z0-9_]+")
+
+
+class _Count(Struct, frozen=True):
+    """How many checks have one result."""
+
+    id: str
+    kind: str
+    sign: str
+    word: str
+    count: int
 
 
 class _Cell(Struct, frozen=True):
@@ -89,8 +103,7 @@ class _Contract(Struct, frozen=True, kw_only=True):
 
     subject: str
     anchor: str
-    outcomes: str
-    counts: Sequence[tuple[str, int]]
+    counts: Sequence[_Count]
     cells: Sequence[_Cell | None]
     findings: Sequence[_Finding]
     checks: Sequence[tuple[str, str, str, str, str]]
@@ -113,10 +126,9 @@ class _Page(Struct, frozen=True, kw_only=True):
     check_name: str
     cases_name: str
     time_name: str
-    totals: Sequence[tuple[str, int]]
+    totals: Sequence[_Count]
     measures: Sequence[tuple[str, int, int]]
     columns: Sequence[str]
-    legend: Sequence[tuple[str, str, str]]
     contracts: Sequence[_Contract]
     left_out: int
 
@@ -182,10 +194,9 @@ def _page(report: Report) -> _Page:
         check_name="rule" if is_diff else "check",
         cases_name="severity" if is_diff else "cases",
         time_name="direction" if is_diff else "seconds",
-        totals=[(kind, count) for kind, count in totals(report).items() if count],
+        totals=_counts(totals(report.checks)),
         measures=_measures(report.coverage),
         columns=[short(each) for each in _columns(report.checks)],
-        legend=_legend(report.checks),
         contracts=list(_contracts(report)),
         left_out=max(len(findings(report)) - _FINDINGS, 0),
     )
@@ -207,16 +218,13 @@ def _columns(checks: Iterable[Check]) -> list[str]:
     return list(dict.fromkeys(map(_column, checks)))
 
 
-def _word(check: Check) -> str:
-    return verdict(check) if check.sides is None else check.sides.verdict
+def _counts(totals: Iterable[tuple[str, str, int]]) -> list[_Count]:
+    return [_count(*each) for each in totals]
 
 
-def _legend(checks: Iterable[Check]) -> list[tuple[str, str, str]]:
-    found = dict.fromkeys((verdict(each), _word(each)) for each in checks)
-    ordered = sorted(found, key=lambda each: _RANKS[each[0]])
-    return [
-        (kind, _SIGNS[kind], kind if word == kind else f"{word} ({kind})") for kind, word in ordered
-    ]
+def _count(kind: str, word: str, count: int) -> _Count:
+    said = word if _USUAL.get(word, word) == kind else f"{word}, {kind}"
+    return _Count(f"{kind}-{word}", kind, _SIGNS[kind], said, count)
 
 
 def _contracts(report: Report) -> Iterator[_Contract]:
@@ -227,7 +235,8 @@ def _contracts(report: Report) -> Iterator[_Contract]:
     checks = _by_subject(report.checks, measured)
     own = _by_subject(found, measured)
     taken: Counter[str] = Counter()
-    for subject in sorted(checks, key=lambda each: (_rank(checks[each]), each)):
+    ordered = sorted(checks, key=lambda each: (_rank(checks[each]), each))
+    for number, subject in enumerate(ordered):
         anchor = _anchor(subject, taken)
         groups = by_cause(own.get(subject, ()))
         shown = [_finding(group, f"{anchor}--{n}", limit) for n, group in enumerate(groups)]
@@ -236,7 +245,12 @@ def _contracts(report: Report) -> Iterator[_Contract]:
             anchors.setdefault(_column(group[0]), finding.anchor)
         cells = _cells(checks[subject], columns, anchors)
         yield _contract(
-            (subject, anchor), checks[subject], cells, shown, coverage=measured.get(subject)
+            (subject, anchor),
+            checks[subject],
+            cells,
+            shown,
+            coverage=measured.get(subject),
+            is_open=number < _OPEN and _rank(checks[subject]) < len(KINDS),
         )
 
 
@@ -249,7 +263,7 @@ def _by_subject(checks: Iterable[Check], subjects: Iterable[str]) -> dict[str, l
 
 def _rank(checks: Iterable[Check]) -> int:
     """Contracts that fail stand first."""
-    return 0 if any(each.fails for each in checks) else 1
+    return min((KINDS.index(verdict(each)) for each in checks if each.fails), default=len(KINDS))
 
 
 def _anchor(subject: str, taken: Counter[str]) -> str:
@@ -266,15 +280,13 @@ def _contract(
     shown: Sequence[_Finding],
     *,
     coverage: Coverage | None,
+    is_open: bool,
 ) -> _Contract:
-    counted = Counter(map(verdict, checks))
-    kinds = [kind for kind in _SIGNS if counted[kind]]
     seconds = sum(each.seconds for each in checks) + (coverage.seconds if coverage else 0)
     return _Contract(
         subject=short(named[0]),
         anchor=named[1],
-        outcomes=" ".join(kinds),
-        counts=[(kind, counted[kind]) for kind in kinds],
+        counts=_counts(totals(checks)),
         cells=cells,
         findings=shown,
         checks=[_row(each) for each in checks],
@@ -282,7 +294,7 @@ def _contract(
         mutants=score([coverage]) if coverage and coverage.mutants else None,
         lists=_lists(coverage) if coverage else (),
         seconds=f"{seconds:,.2f} s" if seconds else "",
-        is_open=any(each.fails for each in checks),
+        is_open=is_open,
     )
 
 
@@ -296,19 +308,19 @@ def _cells(
 
 
 def _cell(checks: Sequence[Check], anchor: str | None) -> _Cell:
-    worst = min(checks, key=lambda each: _RANKS[verdict(each)])
+    worst = min(checks, key=lambda each: KINDS.index(verdict(each)))
     kind = verdict(worst)
     count = sum(verdict(each) == kind for each in checks)
-    return _Cell(kind, _SIGNS[kind], _word(worst), count, anchor)
+    return _Cell(kind, _SIGNS[kind], word(worst), count, anchor)
 
 
 def _row(check: Check) -> tuple[str, str, str, str, str]:
     """Result, word and name of a check, and what a check or a change has beside them."""
     if check.sides is not None:
-        more = (check.severity, line(check.sides.direction or ""))
+        more: list[str] = [check.severity, line(check.sides.direction or "")]
     else:
-        more = (f"{check.cases:,}", f"{check.seconds:,.3f}" if check.seconds else "")
-    return (verdict(check), _word(check), short(check.check), *more)
+        more = [f"{check.cases:,}", f"{check.seconds:,.3f}" if check.seconds else ""]
+    return (verdict(check), word(check), short(check.check), more[0], more[1])
 
 
 def _lists(coverage: Coverage) -> list[tuple[str, list[str]]]:
@@ -333,7 +345,7 @@ def _finding(group: Sequence[Check], anchor: str, limit: int) -> _Finding:
     return _Finding(
         anchor=anchor,
         kind=verdict(check),
-        word=_word(check),
+        word=word(check),
         check=short(check.check),
         same=len(group),
         text=lines(check.text, limit),

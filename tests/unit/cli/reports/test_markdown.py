@@ -27,7 +27,7 @@ def rendered(report):
 
 def test_it_begins_with_the_result():
     assert markdown(usual()).startswith("### 2 of 5 checks fail\n")
-    assert "1 failed, 1 undecided, 1 warning, 1 passed, 1 skipped in 2.0 s" in markdown(usual())
+    assert "1 failed, 1 undecided, 1 warning, 1 skipped, 1 passed in 2.0 s" in markdown(usual())
 
 
 def test_the_table_has_the_findings_and_the_details_are_folded():
