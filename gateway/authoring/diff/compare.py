@@ -98,20 +98,21 @@ class Comparer:
             yield from self._part(old.name, one, other)
 
     def _facts(self, old: Subject, new: Subject) -> Iterator[Change]:
-        for name in sorted(old.facts.keys() | new.facts.keys()):
-            one, other = old.facts.get(name), new.facts.get(name)
-            if one is None and other is not None and other.added:
-                text = f"{name} is new"
-                yield self._structural(
-                    other.added, old.name, text, new=other.place, direction=other.direction
-                )
-            elif other is None and one is not None and one.removed:
+        for name, one in old.facts.items():
+            if name in new.facts:
+                yield from self._fact(old.name, name, one, new.facts[name])
+            elif one.removed and new.facts.keys().isdisjoint(one.fallback):
                 text = f"{name} is gone"
                 yield self._structural(
                     one.removed, old.name, text, old=one.place, direction=one.direction
                 )
-            elif one is not None and other is not None:
-                yield from self._fact(old.name, name, one, other)
+        for name, other in new.facts.items():
+            is_new = name not in old.facts and old.facts.keys().isdisjoint(other.fallback)
+            if is_new and other.added:
+                text = f"{name} is new"
+                yield self._structural(
+                    other.added, old.name, text, new=other.place, direction=other.direction
+                )
 
     def _fact(self, subject: str, name: str, old: Fact, new: Fact) -> Iterator[Change]:
         if old.value != new.value and old.changed:
@@ -158,7 +159,10 @@ class Comparer:
     def _breaking(self, subject: str, outer: Exchange, inner: Exchange, gap: Gap) -> Change:
         grows = inner.direction.may_grow
         wanted = {"required": _REQUIRED, "member": _MEMBER, "narrowed": _NARROWED}
-        rule = RULES[wanted[gap.candidate.want][grows]]
+        candidate = gap.candidate
+        rule = RULES[wanted[candidate.want][grows]]
+        if inner.member_removed and candidate.outer.schema is False and len(candidate.chain) == 1:
+            rule = RULES[inner.member_removed]
         is_shown = gap.witness is not UNSET
         outer_place, inner_place = _places(outer, inner, gap)
         return Change(

@@ -13,7 +13,10 @@ from typing import Any, Final, Literal
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
+from gateway.authoring.diff.least import Least
+from gateway.authoring.diff.prepared import UNREAD, Written, encoded
 from gateway.contract.schemas.containment import Contained, Witness, containment
+from gateway.contract.schemas.samples import Schemas
 from gateway.contract.values.pointers import child
 from gateway.contract.values.schema import PREFIX, names_in, with_definitions
 
@@ -21,16 +24,14 @@ Schema = dict[str, Any]
 Step = tuple[Literal["member", "any member", "item", "any item", "same"], Any]
 """How a value is reached from the value around it."""
 
-UNREAD: Final = "x-unread"
-"""The keyword of what no validator can run. It is compared as text only."""
 _JOINED: Final = ("allOf", "anyOf")
 _OBJECT: Final = ("properties", "patternProperties", "additionalProperties")
 _ARRAY: Final = ("items", "prefixItems")
 _WHOLE: Final = frozenset({"unevaluatedProperties", "unevaluatedItems"})
 """Keywords that depend on all others beside them, so that these cannot be taken apart."""
 _MAX_DEPTH: Final = 60
-
-_encoder: Final = msgspec.json.Encoder(order="deterministic")
+_MOST_BYTES: Final = 400_000
+"""Of two schemas that are asked about as wholes."""
 
 
 class Node(Struct, frozen=True):
@@ -80,17 +81,14 @@ def whole(schema: Any, definitions: Mapping[str, Any]) -> Schema:
     return found if isinstance(found, dict) else {}
 
 
-def encoded(value: Any) -> bytes:
-    """`value` as text that is the same for equal values."""
-    return _encoder.encode(value)
-
-
 class TwoDefinitions:
     """The definitions of the two sides of one comparison, and which of them differ."""
 
     def __init__(self, outer: Mapping[str, Any], inner: Mapping[str, Any]) -> None:
         self.outer = outer
         self.inner = inner
+        self.least = Least(inner)
+        self.samples = Schemas(inner)
         self._differing: frozenset[str] | None = None
 
     @property
@@ -110,14 +108,14 @@ class TwoDefinitions:
     def _found(self) -> Iterator[str]:
         users: dict[str, list[str]] = {}
         waiting: list[str] = []
-        for name in {**self.outer, **self.inner}:
-            if name in self.outer and name in self.inner:
-                text = encoded(self.outer[name])
-                if text == encoded(self.inner[name]):
-                    for used in set(names_in(self.outer[name])) if b'"$ref"' in text else ():
-                        users.setdefault(used, []).append(name)
-                    continue
-            waiting.append(name)
+        outer, inner = Written.of(self.outer), Written.of(self.inner)
+        for name in {**dict.fromkeys(self.outer), **dict.fromkeys(self.inner)}:
+            text = outer.text(name)
+            if text is None or text != inner.text(name):
+                waiting.append(name)
+            elif b'"$ref"' in text:
+                for used in outer.uses(name):
+                    users.setdefault(used, []).append(name)
         known: set[str] = set()
         while waiting:
             name = waiting.pop()
@@ -172,9 +170,9 @@ class Descent:
         self, outer: Node, inner: Node, chain: tuple[Link, ...], keywords: Sequence[str] = ()
     ) -> Iterator[Candidate]:
         """A candidate of two schemas that are compared as wholes."""
-        left = whole(outer.schema, self._definitions.outer)
-        right = whole(inner.schema, self._definitions.inner)
-        answer = ask(encoded(left), encoded(right))
+        left = encoded(whole(outer.schema, self._definitions.outer))
+        right = encoded(whole(inner.schema, self._definitions.inner))
+        answer = ask(left, right) if len(left) + len(right) <= _MOST_BYTES else None
         if isinstance(answer, Contained):
             return
         yield Candidate(

@@ -4,13 +4,12 @@ Texts, examples and extensions go. What no validator can run stays as text under
 a change of it is never taken for none.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any, Final
 
 import msgspec
 
-from gateway.authoring.diff.descent import UNREAD, encoded
 from gateway.authoring.openapi.reading.dialect import BITS
 from gateway.contract.schemas.keywords import (
     ANNOTATIONS,
@@ -18,7 +17,59 @@ from gateway.contract.schemas.keywords import (
     SCHEMA_MAPS,
     SCHEMA_VALUES,
 )
-from gateway.contract.values.schema import FORMATS, Validator
+from gateway.contract.values.schema import FORMATS, Validator, names_in
+
+UNREAD: Final = "x-unread"
+"""The keyword of what no validator can run. It is compared as text only."""
+
+_encoder: Final = msgspec.json.Encoder(order="deterministic")
+
+
+def encoded(value: Any) -> bytes:
+    """`value` as text that is the same for equal values."""
+    return _encoder.encode(value)
+
+
+class Written:
+    """Definitions as text, by which those that both sides share are found fast."""
+
+    def __init__(self, schemas: Mapping[str, Any]) -> None:
+        self._schemas = schemas
+
+    @staticmethod
+    def of(definitions: Mapping[str, Any]) -> "Written":
+        """The texts of `definitions`: as they were written, if these are prepared when needed."""
+        return definitions.written if isinstance(definitions, Later) else Written(definitions)
+
+    def text(self, name: str) -> bytes | None:
+        """The text of a definition. None: there is none."""
+        return encoded(self._schemas[name]) if name in self._schemas else None
+
+    def uses(self, name: str) -> set[str]:
+        """The definitions that it refers to directly."""
+        return set(names_in(self._schemas[name]))
+
+
+class Later(Mapping[str, Any]):
+    """Definitions that are prepared when they are first needed."""
+
+    def __init__(self, names: Mapping[str, str], make: Callable[[str], Any], written: Written):
+        self._names = names
+        self._make = make
+        self._made: dict[str, Any] = {}
+        self.written = written
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._made:
+            self._made[name] = self._make(self._names[name])
+        return self._made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
 
 Change = Callable[[str, Any, str | int], Any]
 """Prepares a subschema of a keyword, at a name or an index."""
@@ -57,7 +108,7 @@ def prepared(schema: Any, change: Change | None = None) -> Any:
     if unread:
         found[UNREAD] = unread
     _sort(found)
-    _shorten(found)
+    shortened(found)
     _bound(found, schema.get("format"))
     return _referring(found)
 
@@ -123,11 +174,12 @@ _SAYS_NOTHING: Final[Mapping[str, tuple[Any, ...]]] = {
 }
 
 
-def _shorten(found: dict[str, Any]) -> None:
-    """Leave out what says nothing."""
+def shortened(found: dict[str, Any]) -> dict[str, Any]:
+    """`found` itself, without what says nothing."""
     for keyword, values in _SAYS_NOTHING.items():
         if keyword in found and found[keyword] in values:
             del found[keyword]
+    return found
 
 
 def _bound(found: dict[str, Any], form: Any) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from functools import cached_property
 from typing import Any, Final
 
 from msgspec import UNSET, Struct, UnsetType
@@ -14,19 +15,20 @@ from gateway.authoring.diff.descent import (
     Step,
     TwoDefinitions,
     ask,
-    encoded,
     whole,
 )
+from gateway.authoring.diff.prepared import encoded
 from gateway.contract.schemas.containment import Contained, Witness, shrunk
 from gateway.contract.schemas.flattening import NoSample
-from gateway.contract.schemas.samples import Schemas
 from gateway.contract.values.schema import Validator
 
-_BASES: Final = 4
+_BASES: Final = 2
 """Values around a witness that are tried."""
 _SHRINKS: Final = 400
 """Values that are tried to make a witness smaller."""
 _ROUNDS: Final = 6
+_MOST_BYTES: Final = 100_000
+"""Of two schemas that are asked about as wholes, or of one that is sampled."""
 _NAMES: Final = ("x", "other", "another_member")
 """Of members that no schema names."""
 
@@ -52,11 +54,14 @@ class Comparison:
         self._known = known
         self._outer = Node(outer, "")
         self._inner = Node(inner, "")
-        self._left = whole(outer, definitions.outer)
-        self._right = whole(inner, definitions.inner)
-        self._accepts = Validator(self._right)
-        self._refuses = Validator(self._left)
-        self._samples = Schemas(definitions.inner)
+
+    @cached_property
+    def _accepts(self) -> Validator:
+        return Validator(whole(self._inner.schema, self._definitions.inner))
+
+    @cached_property
+    def _refuses(self) -> Validator:
+        return Validator(whole(self._outer.schema, self._definitions.outer))
 
     def gaps(self) -> Iterator[Gap]:
         """The smallest places where the whole schemas differ. None: it is contained."""
@@ -88,10 +93,7 @@ class Comparison:
         for depth in range(len(candidate.chain), -1, -1):
             chain = candidate.chain[:depth]
             outer, inner = self._at(candidate, depth)
-            answer = ask(
-                encoded(whole(outer.schema, self._definitions.outer)),
-                encoded(whole(inner.schema, self._definitions.inner)),
-            )
+            answer = self._asked(outer, inner)
             if isinstance(answer, Contained):
                 return None
             if isinstance(answer, Witness):
@@ -99,6 +101,12 @@ class Comparison:
                     if self._shows(value):
                         return self._gap(candidate, value)
         return Gap(candidate=candidate)
+
+    def _asked(self, outer: Node, inner: Node) -> Any:
+        """What the whole schemas at two places say. None: they are too large to be asked."""
+        left = encoded(whole(outer.schema, self._definitions.outer))
+        right = encoded(whole(inner.schema, self._definitions.inner))
+        return ask(left, right) if len(left) + len(right) <= _MOST_BYTES else None
 
     def _at(self, candidate: Candidate, depth: int) -> tuple[Node, Node]:
         """The two schemas after `depth` steps of the chain."""
@@ -135,7 +143,6 @@ class Comparison:
             for value in self._bases(candidate.inner):
                 if isinstance(value, dict) and isinstance(seed, dict):
                     yield from self._around(chain, {**value, **seed})
-                if isinstance(value, dict) and isinstance(seed, dict):
                     kept = {name: each for name, each in value.items() if name in seed}
                     yield from self._around(chain, {**kept, **seed})
 
@@ -147,15 +154,23 @@ class Comparison:
         for number in range(_BASES):
             made = value
             for link in reversed(chain):
-                base = next(self._bases(link.inner, number), None)
-                made = _placed(link.step, base, made)
+                made = _placed(link.step, self._base(link.inner, number), made)
             yield made
 
-    def _bases(self, node: Node, first: int = 0) -> Iterator[Any]:
-        for number in range(first, _BASES):
-            with suppress(NoSample, LookupError):
-                samples = self._samples.samples(node.schema)
-                yield samples.sample("diff", str(number), is_short=number != 1)
+    def _bases(self, node: Node) -> Iterator[Any]:
+        return (self._base(node, number) for number in range(_BASES))
+
+    def _base(self, node: Node, number: int) -> Any:
+        """A value of `node`: one with little in it, made quickly, and then a sample."""
+        if number == 0:
+            return self._definitions.least.value(node.schema)
+        schema = whole(node.schema, self._definitions.inner)
+        if len(encoded(schema)) > _MOST_BYTES:
+            return self._definitions.least.value(node.schema)
+        with suppress(NoSample, LookupError):
+            samples = self._definitions.samples.samples(node.schema)
+            return samples.sample("diff", str(number), is_short=True)
+        return None
 
 
 def _placed(step: Step, base: Any, value: Any) -> Any:

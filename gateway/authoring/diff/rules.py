@@ -38,15 +38,14 @@ STRUCTURE: Final = (
         "Only senders of members that were not declared are refused.",
     ),
     Rule("schema-rewritten", "wire", "error", "Neither a proof nor a witness was found."),
-    Rule("part-unreadable", "wire", "error", "What cannot be read cannot be compared."),
     Rule("tool-removed", "wire", "error", "Agents that call it get an error."),
     Rule("tool-added", "wire", "info", "Nobody calls it yet."),
     Rule("operation-removed", "wire", "error", "Requests to it are refused."),
     Rule("operation-added", "wire", "info", "Nobody calls it yet."),
     Rule("parameter-removed", "wire", "error", "Requests with it are refused or misunderstood."),
-    Rule("parameter-added", "wire", "info", "Requests need not have it."),
     Rule("parameter-style", "wire", "error", "The same value is written in another way."),
     Rule("body-added", "wire", "info", "Requests need not have it."),
+    Rule("body-required", "wire", "error", "Requests without a body are refused."),
     Rule("body-removed", "wire", "error", "A body that was read is not read any more."),
     Rule("request-type-removed", "wire", "error", "Requests of this media type are refused."),
     Rule("request-type-added", "wire", "info", "Requests need not be of this media type."),
@@ -64,7 +63,6 @@ STRUCTURE: Final = (
     Rule("callback-added", "wire", "info", "Nobody waits for it yet."),
     Rule("security-narrowed", "wire", "error", "Credentials that were enough are refused."),
     Rule("security-widened", "wire", "info", "Credentials that were enough still are."),
-    Rule("file-moved", "files", "warning", "Who reads the file by its path does not find it."),
 )
 """Those of `gateway.authoring.diff.compare`: what is proved, and what is there or is not."""
 

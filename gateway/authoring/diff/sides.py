@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -15,14 +16,20 @@ from gateway.authoring.contracts.finding import ContractRefused, errors
 from gateway.authoring.contracts.tree import SourceTree, read_tree
 from gateway.authoring.diff.changes import Change, Level
 from gateway.authoring.diff.compare import Comparer
+from gateway.authoring.diff.documents import document_subjects
 from gateway.authoring.diff.git import extract
 from gateway.authoring.diff.projects import subjects_of
 from gateway.authoring.diff.surface import Subject
 from gateway.authoring.lint import CHECKS
 from gateway.authoring.lint.draft import Draft
 from gateway.authoring.lint.policies import without_waived
+from gateway.authoring.openapi.reading.normalise import normalise
+from gateway.authoring.openapi.reading.source import PartRefused, read_source
 from gateway.errors import ContractError
 from gateway.project_folder import INDEX
+
+_UNREADABLE: Final = ("ref/", "document/")
+"""The rules of parts that cannot be read. Others are of what the gateway cannot serve."""
 
 
 class Side(Struct, frozen=True, kw_only=True):
@@ -96,7 +103,23 @@ def _read(text: str, schemas: Path, packages: Sequence[str]) -> Side:
 def _at(path: Path, name: str, packages: Sequence[str]) -> Side:
     if path.is_dir():
         return read_contracts(path, name, packages)
-    raise ContractError(f"{name} is no folder")
+    return read_document(path, name)
+
+
+def read_document(path: Path, name: str) -> Side:
+    """The side of an OpenAPI document. Files beside it, and below, may be parts of it.
+
+    Raises `ContractRefused` if it, or a part of it, cannot be read.
+    """
+    try:
+        document = normalise(read_source(path, root=path.parent))
+        refusals = [each for each in document.refusals if each.rule.startswith(_UNREADABLE)]
+        if refusals:
+            raise ContractRefused(refusals)
+        subjects = {each.name: each for each in document_subjects(document)}
+    except PartRefused as error:
+        raise ContractRefused([error.finding]) from None
+    return Side(name=name, subjects=subjects)
 
 
 def changes_between(

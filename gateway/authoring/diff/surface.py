@@ -25,6 +25,8 @@ class Exchange(Struct, frozen=True, kw_only=True):
     added: str = ""
     """The rule if only the new side has it. Empty: another part of the subject says so."""
     removed: str = ""
+    member_removed: str = ""
+    """The rule if a member of its own is not allowed any more. Empty: as inside of any schema."""
     fallback: tuple[str, ...] = ()
     """The names under which the other side may have what this part is for: `4XX`, `default`."""
 
@@ -39,6 +41,8 @@ class Fact(Struct, frozen=True, kw_only=True):
     changed: str = ""
     """The rule if the two sides differ. Empty: nobody minds."""
     direction: Direction | None = None
+    fallback: tuple[str, ...] = ()
+    """The names under which the other side may have it."""
 
 
 Alternative = frozenset[tuple[str, frozenset[str]]]

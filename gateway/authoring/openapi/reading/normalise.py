@@ -431,10 +431,11 @@ class NormalDocument(Struct, frozen=True, kw_only=True):
 
     def place_of(self, pointer: str) -> Place:
         """Where the vendor wrote the part at `pointer` of the normal form."""
-        spot = self._spot_of(pointer)
+        spot = self.spot_of(pointer)
         return Place(spot.file.path, spot.pointer, spot.file.line_of(spot.pointer))
 
-    def _spot_of(self, pointer: str) -> Spot:
+    def spot_of(self, pointer: str) -> Spot:
+        """The file and the pointer there, as in `place_of`, without looking for the line."""
         prefix = pointer
         while prefix and prefix not in self.moved:
             prefix = parent(prefix)
@@ -445,7 +446,7 @@ class NormalDocument(Struct, frozen=True, kw_only=True):
 
     def pointer_of(self, pointer: str) -> str:
         """The pointer in the vendor's file of the part at `pointer` of the normal form."""
-        return self._spot_of(pointer).pointer
+        return self.spot_of(pointer).pointer
 
     def finding(
         self,

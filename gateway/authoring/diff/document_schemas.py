@@ -1,0 +1,166 @@
+"""The schemas of an OpenAPI document, in the form in which they are compared."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, Literal, NamedTuple
+
+from gateway.authoring.diff import prepared as forms
+from gateway.authoring.diff.changes import Direction, Place
+from gateway.authoring.diff.prepared import UNREAD, Later, prepared
+from gateway.authoring.diff.surface import Exchange, Locate
+from gateway.authoring.openapi.reading.bundle import REFUSED
+from gateway.authoring.openapi.reading.dialect import WIDENING, Directions, component_of, hide
+from gateway.authoring.openapi.reading.normalise import NormalDocument
+from gateway.authoring.openapi.reading.schemas import clean_name
+from gateway.contract.values.pointers import child, pointer_of, steps
+
+_REFERENCE: Final = "#/components/schemas/"
+_OUTPUT: Final = frozenset(
+    {Direction.RESPONSE, Direction.UPSTREAM_RESPONSE, Direction.EVENT, Direction.TOOL_OUTPUT}
+)
+Side = Literal["input", "output"]
+
+
+class Written(NamedTuple):
+    """A schema of the normal form, and its pointer there."""
+
+    schema: Any
+    pointer: str
+
+
+class DocumentSchemas:
+    """Makes exchanges of the schemas of one document."""
+
+    def __init__(self, document: NormalDocument) -> None:
+        self._document = document
+        components = document.value.get("components", {}).get("schemas", {})
+        self._components: Mapping[str, Any] = components
+        self._names = {clean_name(name): name for name in components}
+        self._directions = Directions(components, lambda: None)
+        written = _Components({clean: components[name] for clean, name in self._names.items()})
+        self._definitions: dict[Side, Later] = {
+            "input": Later(self._names, lambda name: self._component(name, "input"), written),
+            "output": Later(self._names, lambda name: self._component(name, "output"), written),
+        }
+
+    def exchange(self, name: str, direction: Direction, written: Written) -> Exchange:
+        """The exchange of one schema."""
+        side: Side = "output" if direction in _OUTPUT else "input"
+        return Exchange(
+            name=name,
+            direction=direction,
+            schema=self._prepared(written.schema, side, frozenset()),
+            definitions=self._definitions[side],
+            locate=self._locate({"": written.pointer}),
+        )
+
+    def composed(
+        self,
+        name: str,
+        direction: Direction,
+        members: Mapping[str, Written],
+        required: Iterable[str],
+        *,
+        is_closed: bool,
+        is_output: bool,
+    ) -> Exchange:
+        """The exchange of an object that is written in parts: parameters, or headers."""
+        side: Side = "output" if is_output else "input"
+        schema = {
+            "type": "object",
+            "properties": {
+                each: self._prepared(written.schema, side, frozenset())
+                for each, written in members.items()
+            },
+            "required": sorted(required),
+            **({"additionalProperties": False} if is_closed else {}),
+        }
+        places = {pointer_of(("properties", each)): one.pointer for each, one in members.items()}
+        return Exchange(
+            name=name,
+            direction=direction,
+            schema=prepared(schema),
+            definitions=self._definitions[side],
+            locate=self._locate(places),
+            member_removed="parameter-removed" if is_closed else "",
+        )
+
+    def _component(self, name: str, side: Side) -> Any:
+        return self._prepared(self._components[name], side, frozenset())
+
+    def _prepared(self, schema: Any, side: Side, hidden: frozenset[str]) -> Any:
+        """`schema` without the members that this direction does not have."""
+        if not isinstance(schema, dict):
+            return prepared(schema)
+        hidden |= self._directions.hidden(schema, side)
+
+        def below(keyword: str, value: Any, _: str | int) -> Any:
+            passed = hidden if keyword in WIDENING else frozenset[str]()
+            return self._prepared(value, side, passed)
+
+        schema = self._by_discriminator(self._referring(schema))
+        found = prepared(schema, below)
+        if hidden:
+            hide(found, hidden)
+            found = forms.shortened(found)
+        return found
+
+    def _referring(self, schema: dict[str, Any]) -> dict[str, Any]:
+        """`schema` with its reference as one to a definition."""
+        if "$ref" not in schema:
+            return schema
+        name = component_of(schema)
+        rest = {keyword: each for keyword, each in schema.items() if keyword != "$ref"}
+        if name is not None and name in self._components:
+            return {"$ref": f"#/$defs/{clean_name(name)}", **rest}
+        return {**rest, UNREAD: {"$ref": self._refusal(schema["$ref"])}}
+
+    def _refusal(self, ref: str) -> str:
+        number = ref.removeprefix(f"#/{REFUSED}/")
+        if number.isdigit():
+            refusal = self._document.refusals[int(number)]
+            return f"{refusal.rule}: {refusal.message}"
+        return ref
+
+    def _by_discriminator(self, schema: dict[str, Any]) -> dict[str, Any]:
+        """`schema` with `oneOf` as `anyOf` where a discriminator names the branch."""
+        if "discriminator" not in schema or "oneOf" not in schema or "anyOf" in schema:
+            return schema
+        return {"anyOf" if name == "oneOf" else name: each for name, each in schema.items()}
+
+    def _locate(self, places: Mapping[str, str]) -> Locate:
+        """Where the parts of an exchange are written. `places` are pointers of its parts."""
+
+        def place(at: str) -> Place:
+            if at.startswith("#"):
+                name, *rest = steps(f"/{at[1:]}")
+                pointer = f"/components/schemas{child('', self._names[name])}{pointer_of(rest)}"
+            else:
+                pointer = _moved(at, places)
+            spot = self._document.spot_of(pointer)
+            return Place(spot.file.path, spot.pointer)
+
+        return place
+
+
+class _Components(forms.Written):
+    """Component schemas as they are written: their references are those of OpenAPI."""
+
+    def uses(self, name: str) -> set[str]:
+        found: set[str] = set()
+        waiting = [self._schemas[name]]
+        while waiting:
+            part = waiting.pop()
+            if isinstance(part, dict):
+                if (used := component_of(part)) is not None:
+                    found.add(clean_name(used))
+                waiting += part.values()
+            elif isinstance(part, list):
+                waiting += part
+        return found
+
+
+def _moved(at: str, places: Mapping[str, str]) -> str:
+    for start, pointer in places.items():
+        if at == start or at.startswith(f"{start}/"):
+            return pointer + at[len(start) :]
+    return next(iter(places.values()), "")

@@ -1,0 +1,316 @@
+"""What an OpenAPI document offers: its operations, webhooks and callbacks, as they are written."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
+
+import msgspec
+from msgspec import Struct
+
+from gateway.authoring.diff.changes import Direction, Place
+from gateway.authoring.diff.document_schemas import DocumentSchemas, Written
+from gateway.authoring.diff.surface import Alternative, Exchange, Fact, Kind, Subject
+from gateway.authoring.openapi.reading.normalise import METHODS, NormalDocument
+from gateway.authoring.openapi.reading.schemas import Part, resolve_part
+from gateway.authoring.openapi.reading.source import PartRefused
+from gateway.contract.values.pointers import child
+
+_TEMPLATE: Final = re.compile(r"\{[^}]*\}")
+_LOCATIONS: Final = ("path", "query", "querystring", "header", "cookie")
+_UNSENT: Final = frozenset({"accept", "content-type", "authorization"})
+"""Header parameters that OpenAPI ignores (3.1 §4.8.12.2)."""
+_STYLES: Final = {"path": "simple", "header": "simple", "query": "form", "cookie": "form"}
+_SCALARS: Final = frozenset({"string", "number", "integer", "boolean", "null"})
+
+
+class Roles(Struct, frozen=True):
+    """Who sends what, and what it means if a kind of message comes or goes."""
+
+    kind: Kind
+    request: Direction
+    reply: Direction
+    type_added: str
+    type_removed: str
+    reply_added: str
+    reply_removed: str
+
+
+_REQUESTS: Final = ("request-type-added", "request-type-removed")
+_REPLIES: Final = ("reply-type-added", "reply-type-removed")
+SERVED: Final = Roles("operation", Direction.REQUEST, Direction.RESPONSE, *_REQUESTS, *_REPLIES)
+CALLED: Final = Roles(
+    "operation", Direction.UPSTREAM_REQUEST, Direction.UPSTREAM_RESPONSE, *_REQUESTS, *_REPLIES
+)
+SENT: Final = Roles("webhook", Direction.EVENT, Direction.EVENT_REPLY, *_REPLIES, *_REQUESTS)
+CALLED_BACK: Final = Roles(
+    "callback", Direction.EVENT, Direction.EVENT_REPLY, *_REPLIES, *_REQUESTS
+)
+
+
+def document_subjects(
+    document: NormalDocument, prefix: str = "", roles: Roles = SERVED
+) -> Iterator[Subject]:
+    """The subjects of a document. Raises `PartRefused` for a part that cannot be read."""
+    reader = _Reader(document)
+    value = document.value
+    for path, item in value.get("paths", {}).items():
+        template = _TEMPLATE.sub("{}", path)
+        yield from reader.path_item(
+            item, child("/paths", path), roles, f"{prefix}{{method}} {template}"
+        )
+    for section in ("webhooks", "x-webhooks"):
+        for name, item in value.get(section, {}).items():
+            pointer = child(child("", section), name)
+            yield from reader.path_item(item, pointer, SENT, f"{prefix}webhook {name} {{method}}")
+
+
+class _Reader:
+    def __init__(self, document: NormalDocument) -> None:
+        self._document = document
+        self._schemas = DocumentSchemas(document)
+
+    def path_item(self, item: Any, pointer: str, roles: Roles, name: str) -> Iterator[Subject]:
+        found = resolve_part(self._document, item, pointer)
+        own = {method: found.value[method] for method in METHODS if method in found.value}
+        own |= found.value.get("additionalOperations", {})
+        for method, operation in own.items():
+            at = child(found.pointer, method)
+            if method not in found.value:
+                at = child(child(found.pointer, "additionalOperations"), method)
+            part = resolve_part(self._document, operation, at)
+            named = name.replace("{method}", method.upper(), 1)
+            yield self._subject(named, part, found, roles)
+            yield from self._callbacks(named, part)
+
+    def _callbacks(self, name: str, operation: Part) -> Iterator[Subject]:
+        below = child(operation.pointer, "callbacks")
+        for key, callback in operation.value.get("callbacks", {}).items():
+            found = resolve_part(self._document, callback, child(below, key))
+            for url, item in found.value.items():
+                at = child(found.pointer, url)
+                yield from self.path_item(
+                    item, at, CALLED_BACK, f"{name} callback {key} {url} {{method}}"
+                )
+
+    def _subject(self, name: str, operation: Part, item: Part, roles: Roles) -> Subject:
+        parts: dict[str, Exchange] = {}
+        facts: dict[str, Fact] = {}
+        self._parameters(operation, item, roles, parts, facts)
+        self._body(operation, roles, parts, facts)
+        self._replies(operation, roles, parts, facts)
+        return Subject(
+            name=name,
+            kind=roles.kind,
+            place=self._place(operation.pointer),
+            parts=parts,
+            facts=facts,
+            security=self._security(operation.value),
+        )
+
+    def _place(self, pointer: str) -> Place:
+        found = self._document.spot_of(pointer)
+        return Place(found.file.path, found.pointer)
+
+    def _parameters(
+        self,
+        operation: Part,
+        item: Part,
+        roles: Roles,
+        parts: dict[str, Exchange],
+        facts: dict[str, Fact],
+    ) -> None:
+        found: dict[tuple[str, str], Part] = {}
+        for owner in (item, operation):
+            below = child(owner.pointer, "parameters")
+            for at, each in enumerate(owner.value.get("parameters", ())):
+                part = resolve_part(self._document, each, child(below, at))
+                found[str(part.value.get("in")), _parameter_name(part.value)] = part
+        segments = _TEMPLATE.findall(item.pointer.rpartition("/")[2])
+        for location in _LOCATIONS:
+            members: dict[str, Part] = {}
+            for (where, name), part in found.items():
+                if where != location or (location == "header" and name in _UNSENT):
+                    continue
+                known = f"{{{name}}}"
+                shown = f"segment {segments.index(known) + 1}" if known in segments else name
+                members[shown if location == "path" else name] = part
+                facts |= self._style(location, name, part, roles)
+            name = f"{location} parameters"
+            parts[name] = self._object(name, members, roles.request, is_closed=True)
+
+    def _object(
+        self, name: str, members: Mapping[str, Part], direction: Direction, *, is_closed: bool
+    ) -> Exchange:
+        """The exchange of parameters or headers, as one object."""
+        written = {each: self._value(part) for each, part in members.items()}
+        required = [
+            each
+            for each, part in members.items()
+            if part.value.get("required") is True or part.value.get("in") == "path"
+        ]
+        return self._schemas.composed(
+            name, direction, written, required, is_closed=is_closed, is_output=not is_closed
+        )
+
+    def _value(self, part: Part) -> Written:
+        """The schema of a parameter or header."""
+        if "content" in part.value:
+            for media_type, media in part.value["content"].items():
+                at = child(child(part.pointer, "content"), media_type)
+                found = resolve_part(self._document, media, at)
+                return Written(found.value.get("schema", True), child(found.pointer, "schema"))
+        return Written(part.value.get("schema", True), child(part.pointer, "schema"))
+
+    def _style(self, location: str, name: str, part: Part, roles: Roles) -> dict[str, Fact]:
+        """How a parameter is written, if that can differ."""
+        value = part.value
+        if "content" in value:
+            text = f"content {', '.join(value['content'])}"
+        else:
+            kind = self._kind(value.get("schema"))
+            if kind in _SCALARS:
+                return {}
+            style = value.get("style", _STYLES.get(location, "form"))
+            text = f"{style}, explode {value.get('explode', style in {'form', 'cookie'})}"
+        fact = Fact(
+            value=text,
+            place=self._place(part.pointer),
+            changed="parameter-style",
+            direction=roles.request,
+        )
+        return {f"style of {location} {name}": fact}
+
+    def _kind(self, schema: Any) -> Any:
+        try:
+            return resolve_part(self._document, schema, "").value.get("type")
+        except PartRefused:
+            return None
+
+    def _body(
+        self,
+        operation: Part,
+        roles: Roles,
+        parts: dict[str, Exchange],
+        facts: dict[str, Fact],
+    ) -> None:
+        if "requestBody" not in operation.value:
+            return
+        at = child(operation.pointer, "requestBody")
+        body = resolve_part(self._document, operation.value["requestBody"], at)
+        place = self._place(body.pointer)
+        facts["body"] = Fact(
+            place=place, added="body-added", removed="body-removed", direction=roles.request
+        )
+        if body.value.get("required") is True:
+            grows = roles.request.may_grow
+            facts["required body"] = Fact(
+                place=place,
+                added="body-required" if grows else "",
+                removed="" if grows else "output-required-lost",
+                direction=roles.request,
+            )
+        rules = (roles.type_added, roles.type_removed)
+        self._content("body", body, roles.request, rules, (), parts)
+
+    def _content(
+        self,
+        name: str,
+        owner: Part,
+        direction: Direction,
+        rules: tuple[str, str],
+        wider: Iterable[str],
+        parts: dict[str, Exchange],
+    ) -> None:
+        """The exchanges of each media type of a body or reply."""
+        for written, media in owner.value.get("content", {}).items():
+            at = child(child(owner.pointer, "content"), written)
+            found = resolve_part(self._document, media, at)
+            media_type = _media_type(written)
+            names = [f"{each} {media_type}" for each in (name, *wider)]
+            ranges = (f"{media_type.partition('/')[0]}/*", "*/*")
+            names += [f"{each} {one}" for each in (name, *wider) for one in ranges]
+            for keyword, prefix in (("schema", ""), ("itemSchema", "items of ")):
+                if keyword == "schema" or keyword in found.value:
+                    shown = [f"{prefix}{each}" for each in names]
+                    schema = Written(found.value.get(keyword, True), child(found.pointer, keyword))
+                    exchange = self._schemas.exchange(shown[0], direction, schema)
+                    parts[shown[0]] = msgspec.structs.replace(
+                        exchange, added=rules[0], removed=rules[1], fallback=tuple(shown[1:])
+                    )
+
+    def _replies(
+        self,
+        operation: Part,
+        roles: Roles,
+        parts: dict[str, Exchange],
+        facts: dict[str, Fact],
+    ) -> None:
+        below = child(operation.pointer, "responses")
+        for status, reply in operation.value.get("responses", {}).items():
+            found = resolve_part(self._document, reply, child(below, status))
+            wider = [each for each in (f"{status[:1]}XX", "default") if each != status]
+            word = "success" if status.startswith("2") or status == "default" else "failure"
+            facts[f"status {status}"] = Fact(
+                place=self._place(found.pointer),
+                added=f"{word}-added" if not roles.reply.may_grow else "",
+                removed=f"{word}-removed",
+                direction=roles.reply,
+                fallback=tuple(f"status {each}" for each in wider),
+            )
+            rules = (roles.reply_added, roles.reply_removed)
+            others = [f"reply {each}" for each in wider]
+            self._content(f"reply {status}", found, roles.reply, rules, others, parts)
+            self._headers(status, found, roles, wider, parts)
+
+    def _headers(
+        self,
+        status: str,
+        reply: Part,
+        roles: Roles,
+        wider: Iterable[str],
+        parts: dict[str, Exchange],
+    ) -> None:
+        below = child(reply.pointer, "headers")
+        members = {
+            name.lower(): resolve_part(self._document, each, child(below, name))
+            for name, each in reply.value.get("headers", {}).items()
+            if name.lower() != "content-type"
+        }
+        name = f"headers of {status}"
+        exchange = self._object(name, members, roles.reply, is_closed=False)
+        others = tuple(f"headers of {each}" for each in wider)
+        parts[name] = msgspec.structs.replace(exchange, fallback=others)
+
+    def _security(self, operation: Mapping[str, Any]) -> tuple[Alternative, ...]:
+        written = operation.get("security", self._document.value.get("security", []))
+        schemes = self._document.value.get("components", {}).get("securitySchemes", {})
+        return tuple(
+            frozenset(
+                (self._scheme(schemes, name), frozenset(scopes or ()))
+                for name, scopes in each.items()
+            )
+            for each in written
+            if isinstance(each, dict)
+        )
+
+    def _scheme(self, schemes: Mapping[str, Any], name: str) -> str:
+        """The scheme itself, so that its name may change."""
+        if name not in schemes:
+            return name
+        try:
+            scheme = resolve_part(self._document, schemes[name], "").value
+        except PartRefused:
+            return name
+        kept = {key: scheme[key] for key in ("type", "in", "name", "scheme") if key in scheme}
+        return msgspec.json.encode(kept, order="deterministic").decode()
+
+
+def _parameter_name(parameter: Mapping[str, Any]) -> str:
+    name = str(parameter.get("name", ""))
+    return name.lower() if parameter.get("in") == "header" else name
+
+
+def _media_type(text: str) -> str:
+    """The media type without its charset."""
+    essence, *rest = (each.strip() for each in text.lower().split(";"))
+    return ";".join([essence, *(each for each in rest if not each.startswith("charset="))])

@@ -1,0 +1,307 @@
+"""Two OpenAPI documents: each direction twice, noise, and what cannot be read."""
+
+import copy
+import json
+
+import pytest
+
+from gateway.authoring.diff.changes import Verdict
+from gateway.authoring.diff.compare import Comparer
+from gateway.authoring.diff.sides import read_document
+from gateway.contract.values.schema import Validator
+from gateway.errors import ContractError
+
+THING = {
+    "type": "object",
+    "required": ["id", "name"],
+    "properties": {
+        "id": {"type": "integer", "format": "int32", "readOnly": True},
+        "name": {"type": "string", "maxLength": 20},
+        "tags": {"type": "array", "items": {"type": "string"}},
+    },
+}
+REFERENCE = {"$ref": "#/components/schemas/Thing"}
+BODY = {"required": True, "content": {"application/json": {"schema": REFERENCE}}}
+REPLY = {"description": "", "content": {"application/json": {"schema": REFERENCE}}}
+DOCUMENT = {
+    "openapi": "3.1.0",
+    "info": {"title": "Things", "version": "1"},
+    "paths": {
+        "/things/{id}": {
+            "put": {
+                "parameters": [
+                    {"name": "id", "in": "path", "required": True, "schema": {"type": "integer"}},
+                    {
+                        "name": "limit",
+                        "in": "query",
+                        "schema": {"type": "integer", "minimum": 1, "maximum": 9},
+                    },
+                ],
+                "requestBody": BODY,
+                "responses": {"200": REPLY, "404": {"description": ""}},
+                "security": [{"key": []}],
+                "callbacks": {
+                    "done": {"{$request.body#/url}": {"post": {"requestBody": BODY}}},
+                },
+            }
+        }
+    },
+    "webhooks": {
+        "made": {"post": {"requestBody": BODY, "responses": {"200": REPLY}}},
+    },
+    "components": {
+        "schemas": {"Thing": THING},
+        "securitySchemes": {"key": {"type": "apiKey", "in": "header", "name": "X-Key"}},
+    },
+}
+PUT = "PUT /things/{}"
+OPERATION = ("paths", "/things/{id}", "put")
+
+
+def changed(path, change):
+    """The document with `change` applied to what is at `path`."""
+    # Not a deep copy: that shares what the document shares.
+    document = json.loads(json.dumps(DOCUMENT))
+    at = document
+    for step in path:
+        at = at[step]
+    change(at)
+    return document
+
+
+def diff(tmp_path, old, new, level="api"):
+    sides = []
+    for name, document in (("old", old), ("new", new)):
+        path = tmp_path / f"{name}.json"
+        path.write_text(json.dumps(document), "utf-8")
+        sides.append(read_document(path, name))
+    return Comparer(level).changes(sides[0].subjects, sides[1].subjects)
+
+
+def of(changes, subject):
+    return {(each.rule, each.verdict.value) for each in changes if each.subject == subject}
+
+
+NAME = ("components", "schemas", "Thing", "properties", "name")
+TIGHTER = changed(NAME, lambda at: at.update(maxLength=10))
+
+
+def test_the_same_schema_breaks_where_it_is_read_and_is_safe_where_it_is_sent(tmp_path):
+    changes = diff(tmp_path, DOCUMENT, TIGHTER)
+    assert of(changes, PUT) == {("input-narrowed", "breaking"), ("output-narrowed", "safe")}
+    # A definition is reported where it is first used in each direction.
+    assert {each.verdict for each in changes} == {Verdict.BREAKING, Verdict.SAFE}
+
+
+def test_the_opposite_change_breaks_whoever_reads_replies(tmp_path):
+    changes = diff(tmp_path, TIGHTER, DOCUMENT)
+    assert of(changes, PUT) == {("input-widened", "safe"), ("output-widened", "breaking")}
+
+
+@pytest.mark.parametrize(("old", "new"), [(DOCUMENT, TIGHTER), (TIGHTER, DOCUMENT)])
+def test_each_witness_is_accepted_by_one_side_and_refused_by_the_other(tmp_path, old, new):
+    broken = [each for each in diff(tmp_path, old, new) if each.verdict is Verdict.BREAKING]
+    assert broken
+    for each in broken:
+        accepts = old if each.accepted_by == "old" else new
+        refuses = new if each.accepted_by == "old" else old
+        value = {"id": 1, **each.witness}
+        assert _thing(accepts).admits(value)
+        assert not _thing(refuses).admits(value)
+
+
+def _thing(document):
+    """The validator of the component, made here, without what is under test."""
+    thing = json.loads(json.dumps(document["components"]["schemas"]["Thing"]))
+    del thing["properties"]["id"]["format"]
+    return Validator(thing)
+
+
+def only(document, section):
+    """The document with one section of what it offers, so that nothing else uses the schemas."""
+    kept = {"paths": {}, "webhooks": {}, section: document[section]}
+    return {**document, **kept}
+
+
+def test_webhooks_are_sent_so_that_their_bodies_may_only_shrink(tmp_path):
+    subject = "webhook made POST"
+    old, new = only(DOCUMENT, "webhooks"), only(TIGHTER, "webhooks")
+    assert of(diff(tmp_path, old, new), subject) >= {("output-narrowed", "safe")}
+    assert of(diff(tmp_path, new, old), subject) >= {("output-widened", "breaking")}
+
+
+def test_replies_of_subscribers_are_read_so_that_they_may_only_grow(tmp_path):
+    def without_body(document):
+        document = copy.deepcopy(only(document, "webhooks"))
+        del document["webhooks"]["made"]["post"]["requestBody"]
+        return document
+
+    subject = "webhook made POST"
+    old, new = without_body(DOCUMENT), without_body(TIGHTER)
+    assert of(diff(tmp_path, old, new), subject) == {("input-narrowed", "breaking")}
+    assert of(diff(tmp_path, new, old), subject) == {("input-widened", "safe")}
+
+
+def test_callbacks_have_the_polarity_of_webhooks(tmp_path):
+    def callback(document):
+        document = copy.deepcopy(only(document, "paths"))
+        for name in ("requestBody", "responses"):
+            del document["paths"]["/things/{id}"]["put"][name]
+        return document
+
+    subject = f"{PUT} callback done {{$request.body#/url}} POST"
+    old, new = callback(DOCUMENT), callback(TIGHTER)
+    assert of(diff(tmp_path, old, new), subject) == {("output-narrowed", "safe")}
+    assert of(diff(tmp_path, new, old), subject) == {("output-widened", "breaking")}
+
+
+@pytest.mark.parametrize(
+    ("path", "change", "rule", "verdict"),
+    [
+        ((*OPERATION, "parameters", 1, "schema"), {"maximum": 8}, "input-narrowed", "breaking"),
+        ((*OPERATION, "parameters", 1, "schema"), {"maximum": 10}, "input-widened", "safe"),
+        ((*OPERATION, "parameters", 1), {"required": True}, "input-required-added", "breaking"),
+        ((*OPERATION, "parameters", 1), {"name": "size"}, "parameter-removed", "breaking"),
+        ((*OPERATION, "parameters", 1), {"in": "header"}, "parameter-removed", "breaking"),
+        ((*OPERATION, "requestBody"), {"required": False}, None, None),
+        (OPERATION, {"security": [{"key": []}, {}]}, "security-widened", "safe"),
+        ((*OPERATION, "responses"), {"202": {"description": ""}}, "success-added", "policy"),
+        (("paths",), {"/more": {"get": {"responses": {}}}}, "operation-added", "safe"),
+    ],
+)
+def test_an_edit_has_its_rule(tmp_path, path, change, rule, verdict):
+    changes = diff(tmp_path, DOCUMENT, changed(path, lambda at: at.update(change)))
+    found = {(each.rule, each.verdict.value) for each in changes}
+    assert found >= ({(rule, verdict)} if rule else set())
+    assert ("breaking" in {each for _, each in found}) is (verdict == "breaking")
+
+
+@pytest.mark.parametrize(
+    ("path", "name", "rule"),
+    [
+        (("paths",), "/things/{id}", "operation-removed"),
+        ((*OPERATION, "responses"), "200", "success-removed"),
+        (OPERATION, "requestBody", "body-removed"),
+        (("webhooks",), "made", "webhook-removed"),
+        ((*OPERATION, "callbacks"), "done", "callback-removed"),
+    ],
+)
+def test_what_is_gone_breaks(tmp_path, path, name, rule):
+    changes = diff(tmp_path, DOCUMENT, changed(path, lambda at: at.pop(name)))
+    assert rule in {each.rule for each in changes if each.verdict is Verdict.BREAKING}
+
+
+def test_credentials_that_are_needed_now_break(tmp_path):
+    open_to_all = changed(OPERATION, lambda at: at.update(security=[]))
+    changes = diff(tmp_path, open_to_all, DOCUMENT)
+    assert {each.rule for each in changes} == {"security-narrowed"}
+
+
+def test_a_lost_member_of_a_reply_breaks_and_one_that_only_replies_may_have_does_not(tmp_path):
+    lost = changed(
+        ("components", "schemas", "Thing"),
+        lambda at: (at["properties"].pop("id"), at["required"].remove("id")),
+    )
+    rules = of(diff(tmp_path, DOCUMENT, lost), PUT)
+    assert ("output-required-lost", "breaking") in rules
+    assert not {rule for rule, _ in rules if rule.startswith("input")}
+
+
+RENAMED = json.loads(
+    json.dumps(DOCUMENT).replace("schemas/Thing", "schemas/Other").replace('"Thing"', '"Other"')
+)
+NOISE = {
+    "a renamed component": RENAMED,
+    "another path parameter's name": json.loads(
+        json.dumps(DOCUMENT).replace("{id}", "{number}").replace('"name": "id"', '"name": "number"')
+    ),
+    "reordered keys": json.loads(json.dumps(DOCUMENT, sort_keys=True)),
+    "texts": changed(NAME, lambda at: at.update(title="x", description="y", examples=["z"])),
+    "an extension": changed(OPERATION, lambda at: at.update({"x-internal": {"a": 1}})),
+    "an allOf around": changed(
+        ("components", "schemas"), lambda at: at.update(Thing={"allOf": [copy.deepcopy(THING)]})
+    ),
+    "a split into allOf": changed(
+        ("components", "schemas"),
+        lambda at: at.update(
+            Thing={
+                "allOf": [
+                    {"type": "object", "required": ["id", "name"]},
+                    {"properties": THING["properties"]},
+                ]
+            }
+        ),
+    ),
+    "a reference written out": json.loads(
+        json.dumps(DOCUMENT).replace(json.dumps(REFERENCE), json.dumps(THING))
+    ),
+    "a security scheme's name": json.loads(json.dumps(DOCUMENT).replace('"key"', '"other"')),
+}
+
+
+@pytest.mark.parametrize("name", NOISE)
+def test_another_spelling_is_an_empty_diff(tmp_path, name):
+    assert diff(tmp_path, DOCUMENT, NOISE[name]) == ()
+    assert diff(tmp_path, NOISE[name], DOCUMENT) == ()
+
+
+def test_nullable_of_3_0_is_the_type_array_of_3_1(tmp_path):
+    def named(version, schema):
+        document = changed(NAME, lambda at: (at.clear(), at.update(schema)))
+        del document["webhooks"]
+        return {**document, "openapi": version}
+
+    old = named("3.0.3", {"type": "string", "nullable": True})
+    new = named("3.1.0", {"type": ["string", "null"]})
+    assert diff(tmp_path, old, new) == ()
+
+
+def test_a_pattern_that_no_validator_runs_is_undecided_when_it_changes(tmp_path):
+    old = changed(NAME, lambda at: at.update(pattern="^(?!a)"))
+    assert diff(tmp_path, old, old) == ()
+    changes = diff(tmp_path, old, changed(NAME, lambda at: at.update(pattern="^(?!b)")))
+    assert {each.verdict for each in changes} >= {Verdict.UNDECIDED}
+
+
+def test_a_schema_that_contains_itself_is_compared(tmp_path):
+    tree = {"type": "object", "properties": {"below": {"$ref": "#/components/schemas/Thing"}}}
+    old = changed(("components", "schemas"), lambda at: at.update(Thing=tree))
+    grown = {**tree, "properties": {**tree["properties"], "size": {"type": "integer"}}}
+    new = changed(("components", "schemas"), lambda at: at.update(Thing=grown))
+    rules = {(each.rule, each.verdict.value) for each in diff(tmp_path, new, old)}
+    assert ("output-member-lost", "breaking") in rules
+
+
+def test_a_new_member_of_an_open_body_breaks_only_senders_of_what_was_not_declared(tmp_path):
+    grown = changed(
+        ("components", "schemas", "Thing", "properties"),
+        lambda at: at.update(size={"type": "integer"}),
+    )
+    severities = {
+        level: {each.severity for each in diff(tmp_path, DOCUMENT, grown, level)}
+        for level in ("wire", "api", "files")
+    }
+    assert "error" not in severities["wire"] | severities["api"]
+    assert "error" in severities["files"]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "is empty"),
+        ("<html>", "HTML"),
+        ('{"openapi": "4.0"}', "version"),
+        ('{"openapi": "3.1.0", "paths": {"/a": {"get": {"$ref": "#/nowhere"}}}}', "nowhere"),
+        (
+            json.dumps(changed(NAME, lambda at: at.update({"$ref": "http://a.example/b"}))),
+            "URL",
+        ),
+        (json.dumps(changed(NAME, lambda at: at.update({"$ref": "../b.json"}))), "out of"),
+    ],
+)
+def test_a_document_that_cannot_be_read_is_refused_with_its_place(tmp_path, text, said):
+    path = tmp_path / "api.json"
+    path.write_text(text, "utf-8")
+    with pytest.raises(ContractError, match=said) as refused:
+        read_document(path, "api.json")
+    assert "api.json" in str(refused.value)
