@@ -18,7 +18,9 @@ from gateway.authoring.diff.changes import Change, Level
 from gateway.authoring.diff.compare import Comparer
 from gateway.authoring.diff.documents import document_subjects
 from gateway.authoring.diff.git import extract
+from gateway.authoring.diff.policies import policies
 from gateway.authoring.diff.projects import subjects_of
+from gateway.authoring.diff.rules import RULES, severity_at
 from gateway.authoring.diff.surface import Subject
 from gateway.authoring.lint import CHECKS
 from gateway.authoring.lint.draft import Draft
@@ -131,4 +133,12 @@ def changes_between(
             f"{old.name} and {new.name} cannot be compared: one is a folder of contracts, and the "
             "other an OpenAPI document; name two of one kind"
         )
-    return Comparer(level).changes(old.subjects, new.subjects, step)
+    proved = Comparer(level).changes(old.subjects, new.subjects, step)
+    if old.contracts is None or new.contracts is None:
+        return proved
+    step("reading names, texts and policies")
+    ruled = (
+        replace(each, severity=severity_at(RULES[each.rule], level))
+        for each in policies(old.contracts, new.contracts)
+    )
+    return (*proved, *ruled)

@@ -5,6 +5,7 @@ from typing import Any, Final, Literal, get_args
 
 import click
 import msgspec
+from msgspec.structs import replace
 
 from gateway.authoring.diff.acknowledged import (
     FILE_NAME,
@@ -20,8 +21,11 @@ from gateway.authoring.diff.sides import Side, changes_between, read_side
 from gateway.cli.options import project_folder, settings_of, settings_options
 from gateway.cli.output import json_line, print_json, print_table, progress
 from gateway.cli.problems import FINDINGS, OK, plain
+from gateway.cli.reports.changes import report_of_changes
+from gateway.cli.reports.forms import text_of
+from gateway.cli.reports.record import Report
 
-Form = Literal["text", "markdown", "json"]
+Form = Literal["text", "markdown", "json", "junit", "sarif", "html"]
 
 _ORDER: Final = (Verdict.BREAKING, Verdict.UNDECIDED, Verdict.POLICY, Verdict.SAFE)
 _CODE: Final = str.maketrans({"|": "\\|", "`": "'", "<": "&lt;", ">": "&gt;"})
@@ -77,8 +81,22 @@ def command(
         one = read_side(old, settings.schemas, settings.handler_packages, step)
         other = read_side(new or one.counterpart, settings.schemas, settings.handler_packages, step)
         found = judged(changes_between(one, other, level, step), decisions)
-    _print(one, other, found, form or "text")
+    if form in {"junit", "sarif", "html"}:
+        click.echo(text_of(_report(old, new, found), form), nl=False)
+    else:
+        _print(one, other, found, form or "text")
     return FINDINGS if any(map(found.fails, found.changes)) else OK
+
+
+def _report(old: str, new: str | None, found: Judged) -> Report:
+    """The changes for the forms that other commands have too. What was accepted has not failed."""
+    command = " ".join(["gateway diff", old, *([new] if new else [])])
+    report = report_of_changes(found.changes, command, 0.0)
+    checks = (
+        replace(check, outcome="skipped") if fingerprint(each) in found.accepted else check
+        for each, check in zip(found.changes, report.checks, strict=True)
+    )
+    return replace(report, checks=tuple(checks))
 
 
 def _decisions(path: Path | None, folder: Path) -> Decisions:

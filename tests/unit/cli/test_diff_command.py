@@ -117,3 +117,30 @@ def test_markdown_shows_texts_of_contracts_as_data(cli, project):
     row = next(line for line in out.splitlines() if line.startswith("| BREAKING |"))
     assert "\\|&lt;'" in row
     assert "~~~json" in out
+
+
+@pytest.mark.parametrize(
+    ("form", "said"), [("junit", "<testsuite"), ("sarif", '"2.1.0"'), ("html", "<!doctype html>")]
+)
+def test_changes_have_the_forms_of_other_reports(cli, project, form, said):
+    edit(project, INPUT, '"minLength": 1', '"minLength": 3')
+    code, out, _ = cli("diff", "old", "--format", form)
+    assert code == 1
+    assert said in out
+    assert "input-narrowed" in out
+    assert cli("diff", "old", "--format", form).out == out
+
+
+def test_policy_is_another_column_than_proof(cli, project):
+    edit(project, "tools/hello/greet.yaml", "Greet someone by name.", "Greet a person by name.")
+    (change,) = json.loads(cli("diff", "old", "--json").out)["changes"]
+    assert (change["rule"], change["verdict"]) == ("tool-description-changed", "policy")
+    assert "witness" not in change
+
+
+def test_a_folder_and_a_document_are_not_compared(cli, project):
+    document = project / "api.json"
+    document.write_text('{"openapi": "3.1.0", "paths": {}}', "utf-8")
+    code, out, err = cli("diff", "old", document)
+    assert (code, out) == (2, "")
+    assert "one is a folder of contracts" in err
