@@ -82,7 +82,7 @@ class Comparison(BaseModel):
     """null: the column has no value. true or false: a boolean column has this value."""
 
 
-Condition = TypeAliasType("Condition", str | int | float | bool | Comparison | None)
+Condition = TypeAliasType("Condition", Comparison | str | int | float | bool | None)
 """A condition on the value of a column."""
 
 

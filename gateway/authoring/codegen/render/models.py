@@ -179,7 +179,11 @@ class TypedFile:
         branches = schema.get("anyOf") or schema["oneOf"]
         if "properties" in schema or "items" in schema:
             return self._by_kind({k: v for k, v in schema.items() if k not in _UNIONS}, steps)
-        return {"anyOf": [self._inner(branch, _branch(branch, steps)) for branch in branches]}
+        views = [self._inner(branch, _branch(branch, steps)) for branch in branches]
+        has_integers = any("integer" in kinds_of(view) for view in views)
+        if has_integers:
+            views.sort(key=lambda view: any(map(_is_boolean, kinds_of(view))))
+        return {"anyOf": views}
 
 
 _UNIONS: Final = ("anyOf", "oneOf")
@@ -217,7 +221,14 @@ def _with_integers(kinds: list[str]) -> str | list[str]:
     wide = ["integer", "number"]
     spread = [each for kind in kinds for each in (wide if kind == "number" else [kind])]
     unique = list(dict.fromkeys(spread))
+    if "integer" in unique:
+        unique.sort(key=_is_boolean)
     return unique[0] if len(unique) == 1 else unique
+
+
+def _is_boolean(kind: str) -> bool:
+    """Whether it comes last in a union. Of `bool | int`, Pydantic takes `1.0` for True."""
+    return kind == "boolean"
 
 
 def _nullable(view: Schema) -> Schema:

@@ -153,6 +153,10 @@ ACCEPTED: list[tuple[dict[str, Any], list[Any]]] = [
     ),
     ({"anyOf": [{"type": "integer"}, {"type": "string"}]}, [1, "1", 1.0]),
     ({"anyOf": [{"type": "boolean"}, {"type": "integer"}]}, [True, 1, 0]),
+    ({"type": ["boolean", "integer"]}, [1.0, 0.0, True, 1]),
+    ({"type": ["string", "boolean", "integer", "null"]}, [1.0, 0.0, False, 0, "1", None]),
+    ({"anyOf": [{"type": "boolean"}, {"type": "integer"}]}, [1.0, 0.0, True, 2.0]),
+    ({"anyOf": [{"type": ["boolean", "string"]}, {"type": "integer"}]}, [1.0, True, "true"]),
     ({"oneOf": [{"const": "a"}, {"const": "b"}]}, ["a", "b"]),
     ({"description": "Anything."}, [None, 1, "x", [], {}]),
     ({"properties": {"a": {"type": "integer"}}}, ["not an object", {"a": 1}]),
@@ -172,6 +176,7 @@ def test_what_the_schema_accepts_loads_and_dumps_to_an_equal_value(
         dumped = loaded.model_dump(mode="json", by_alias=True, exclude_unset=True)
         assert dumped == {"value": value}
         assert repr(dumped["value"]) == repr(value) or isinstance(value, float)
+        assert isinstance(dumped["value"], bool) is isinstance(value, bool)
 
 
 @pytest.mark.parametrize(
