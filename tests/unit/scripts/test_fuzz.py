@@ -1,0 +1,75 @@
+"""The fuzzer of proofs finds what is wrong, makes it small, and says the same for the same seed."""
+
+import importlib
+import json
+import sys
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from gateway.contract.schemas.containment import Contained, Undecided, Witness
+
+FOLDER: Final = str(Path(__file__).parents[3] / "scripts" / "fuzz")
+MODULES: Final = ("authority", "covers", "outcome", "proofs", "random_schemas", "shrink")
+
+
+@pytest.fixture
+def fuzz(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The modules of the fuzzer, which are no package."""
+    monkeypatch.syspath_prepend(FOLDER)
+    for name in MODULES:
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    yield {name: importlib.import_module(name) for name in MODULES}
+    for name in MODULES:
+        sys.modules.pop(name, None)
+
+
+def run(fuzz: Any, capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, Any]:
+    code = fuzz["proofs"].main([*arguments, "--json"])
+    return code, json.loads(capsys.readouterr().out)
+
+
+def test_the_proofs_of_a_seed_are_right(fuzz: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    code, report = run(fuzz, capsys, "--pairs", "300", "--seed", "test")
+    assert code == 0, report
+    assert report["unsound"] == []
+    assert report["total"] >= 300
+    assert report["verdicts"]["contained"] > 30
+    assert report["verdicts"]["witness"] > 30
+    seed = "test/0"
+    first, second = fuzz["covers"].trial(seed), fuzz["covers"].trial(seed)
+    assert [each.verdict for each in first] == [each.verdict for each in second]
+
+
+@pytest.mark.parametrize("answer", [Contained(), Witness(None)])
+def test_a_wrong_answer_is_found_and_made_small(
+    fuzz: Any, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, answer: Any
+) -> None:
+    monkeypatch.setattr(fuzz["covers"], "containment", lambda *_: answer)
+    monkeypatch.setattr(fuzz["proofs"], "_SHOWN", 1)
+    code, report = run(fuzz, capsys, "--pairs", "10", "--seed", "test")
+    assert code == 1
+    small = report["unsound"][0]
+    assert len(json.dumps([small["outer"], small["inner"]])) < 150
+
+
+def test_too_much_that_is_undecided_fails(
+    fuzz: Any, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fuzz["covers"], "containment", lambda *_: Undecided("no idea"))
+    code, report = run(fuzz, capsys, "--pairs", "10")
+    assert code == 1
+    assert report["reasons"]["no idea"] == report["total"]
+
+
+def test_the_authority_reads_patterns_and_numbers_exactly(fuzz: Any) -> None:
+    authority = fuzz["authority"].Authority
+    assert not authority({"pattern": "^a$"}).admits("a\n")
+    assert not authority({"patternProperties": {"^a$": False}}).admits({"a": 1})
+    assert authority({"patternProperties": {"^a$": False}}).admits({"a\n": 1})
+    assert authority({"pattern": r"^[$]\$$"}).admits("$$")
+    assert not authority({"pattern": r"^\d$"}).admits("\u0661")
+    assert authority({"multipleOf": 0.1}).admits(0.3)
+    assert not authority({"multipleOf": 0.01}).admits(1.005)
+    assert authority({"type": "integer"}).admits(1.0)
