@@ -21,9 +21,9 @@ from gateway.authoring.mapping.fields.coverage import (
     ABSENT_TEXT,
     Coverage,
     Proof,
-    apply,
     prove_context,
 )
+from gateway.authoring.mapping.fields.images import apply
 from gateway.authoring.mapping.fields.nodes import HttpMap, Read
 from gateway.authoring.mapping.fields.parse import parse
 from gateway.authoring.mapping.fields.walk import FieldContext, result_visits

@@ -18,7 +18,7 @@ _CUT: Final = re.compile(r"<cut: [0-9]+ bytes>")
 _GONE: Final = "the tool is gone"
 
 
-class AuditedCall(Struct, frozen=True, kw_only=True):
+class RecordedCall(Struct, frozen=True, kw_only=True):
     """What is read of an audit record. Other members are ignored."""
 
     operation: str | None
@@ -48,7 +48,7 @@ class JudgedCalls(Struct, frozen=True, kw_only=True):
 
 
 def judged_calls(
-    calls: Iterable[AuditedCall], old: Mapping[str, Schema], new: Mapping[str, Schema]
+    calls: Iterable[RecordedCall], old: Mapping[str, Schema], new: Mapping[str, Schema]
 ) -> JudgedCalls:
     """Judge `calls` by the input schemas of both sides, by operation id."""
     found: defaultdict[tuple[str, str], Counter[tuple[str, str]]] = defaultdict(Counter)

@@ -1,7 +1,9 @@
 """`gateway diff`."""
 
+import resource
 from pathlib import Path
-from typing import Any, Final, Literal, get_args
+from time import monotonic
+from typing import IO, Any, Final, Literal, get_args
 
 import click
 import msgspec
@@ -15,8 +17,10 @@ from gateway.authoring.diff.acknowledged import (
     judged,
     read_decisions,
 )
+from gateway.authoring.diff.calls import JudgedCalls, RecordedCall, judged_calls
 from gateway.authoring.diff.changes import Change, Level, Place, Verdict
 from gateway.authoring.diff.rules import RULES
+from gateway.authoring.diff.selftest import tried_edits
 from gateway.authoring.diff.sides import Side, changes_between, read_side
 from gateway.cli.options import project_folder, settings_of, settings_options
 from gateway.cli.output import json_line, print_json, print_table, progress
@@ -24,6 +28,8 @@ from gateway.cli.problems import FINDINGS, OK, plain
 from gateway.cli.reports.changes import report_of_changes
 from gateway.cli.reports.forms import text_of
 from gateway.cli.reports.record import Report
+from gateway.contract.schemas.algebra import Schema
+from gateway.errors import ConfigurationError
 
 Form = Literal["text", "markdown", "json", "junit", "sarif", "html"]
 
@@ -53,16 +59,28 @@ _CODE: Final = str.maketrans({"|": "\\|", "`": "'", "<": "&lt;", ">": "&gt;"})
     help="How to print the changes.  [default: text]",
 )
 @click.option("--json", "form", flag_value="json", help="Print JSON for programs.")
-@click.option("--rules", is_flag=True, help="Print the rules instead of comparing.")
+@click.option("--rules", "other", flag_value="rules", help="Print the rules instead of comparing.")
+@click.option(
+    "--self-test",
+    "other",
+    flag_value="self-test",
+    help="Compare edits of which the truth is known.",
+)
+@click.option(
+    "--calls",
+    type=click.File("rb"),
+    metavar="FILE",
+    help="Say instead which recorded calls would be refused: the output of"
+    " `gateway audit list --json`, or - for standard input.",
+)
 @settings_options("schemas")
 def command(
     *,
     old: str | None,
     new: str | None,
     level: Level,
-    acknowledged: Path | None,
     form: Form | None,
-    rules: bool,
+    other: Literal["rules", "self-test"] | None,
     **flags: Any,
 ) -> int:
     """Say what a change of contracts breaks: exit code 0 for nothing, 1 for something.
@@ -70,21 +88,26 @@ def command(
     OLD and NEW are folders of contracts, git refs, or OpenAPI documents (also REF:FILE). NEW is
     the working tree if it is not given. What cannot be read is exit code 2.
     """
-    if rules:
-        _print_rules(form or "text")
-        return OK
+    acknowledged, calls = flags.pop("acknowledged"), flags.pop("calls")
+    if other is not None:
+        return (_print_rules if other == "rules" else _test_edits)(form or "text")
     if old is None:
         raise click.UsageError("name what to compare with, such as `gateway diff main`")
     settings = settings_of(flags)
     decisions = _decisions(acknowledged, project_folder(settings))
+    recorded = None if calls is None else _recorded(calls)
     with progress("diff") as step:
-        one = read_side(old, settings.schemas, settings.handler_packages, step)
-        other = read_side(new or one.counterpart, settings.schemas, settings.handler_packages, step)
-        found = judged(changes_between(one, other, level, step), decisions)
+        before = read_side(old, settings.schemas, settings.handler_packages, step)
+        named = new or before.counterpart
+        after = read_side(named, settings.schemas, settings.handler_packages, step)
+        if recorded is not None:
+            lost = judged_calls(recorded, _inputs(before), _inputs(after))
+            return _print_calls(lost, form or "text")
+        found = judged(changes_between(before, after, level, step), decisions)
     if form in {"junit", "sarif", "html"}:
         click.echo(text_of(_report(old, new, found), form), nl=False)
     else:
-        _print(one, other, found, form or "text")
+        _print(before, after, found, form or "text")
     return FINDINGS if any(map(found.fails, found.changes)) else OK
 
 
@@ -206,9 +229,78 @@ def _cell(text: str) -> str:
     return plain(text).translate(_CODE)
 
 
-def _print_rules(form: Form) -> None:
+def _print_rules(form: Form) -> int:
     if form == "json":
         print_json(list(RULES.values()))
-        return
+        return OK
     rows = ((each.id, each.level, each.severity, each.reason) for each in RULES.values())
     print_table(("rule", "from level", "severity", "reason"), rows)
+    return OK
+
+
+# `gateway diff --calls` and `gateway diff --self-test`.
+
+
+class _Log(msgspec.Struct):
+    items: tuple[RecordedCall, ...]
+
+
+def _recorded(file: IO[bytes]) -> tuple[RecordedCall, ...]:
+    try:
+        return msgspec.json.decode(file.read(), type=_Log).items
+    except msgspec.DecodeError as error:
+        raise ConfigurationError(
+            f"{file.name} is no log of calls ({error});"
+            " make it by `gateway audit list --since 7d --limit 100000 --json`"
+        ) from None
+
+
+def _inputs(side: Side) -> dict[str, Schema]:
+    if side.contracts is None:
+        raise ConfigurationError(
+            f"{side.name} is a document, whose operations no audit record names;"
+            " name folders of contracts or git refs with --calls"
+        )
+    return {each.id: each.input_schema for each in side.contracts.tools}
+
+
+def _print_calls(found: JudgedCalls, form: Form) -> int:
+    if form == "json":
+        print_json(found)
+    else:
+        rows = (
+            (each.agent, each.operation, f"{each.calls:,}", each.pointer or "/", each.why)
+            for each in found.broken
+        )
+        print_table(("agent", "tool", "calls", "argument", "why"), rows)
+        number = sum(each.calls for each in found.broken)
+        click.echo(
+            f"{found.judged:,} calls judged, {number:,} reasons to refuse one,"
+            f" {found.unknown:,} unknown because the log hides an argument"
+        )
+    return FINDINGS if found.broken else OK
+
+
+def _test_edits(form: Form) -> int:
+    begun = monotonic()
+    with progress("diff --self-test") as step:
+        tried = tried_edits(step)
+    wrong = [each for each in tried if each.is_wrong]
+    facts: dict[str, Any] = {
+        "edits": len(tried),
+        "seen": sum(each.edit.seen is not None for each in tried),
+        "wrong": [each.edit.name for each in wrong],
+        "undecided": [each.edit.name for each in tried if each.said == "undecided"],
+        "seconds": round(monotonic() - begun, 1),
+        "megabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
+    }
+    if form == "json":
+        print_json(facts)
+        return FINDINGS if wrong else OK
+    for each in wrong:
+        click.echo(plain(f"WRONG  {each.edit.name}: {each.said}, but it is {each.edit.label}"))
+    click.echo(
+        f"{len(tried)} edits, {len(wrong)} wrong, {len(facts['undecided'])} undecided;"
+        f" {facts['seconds']} s, {facts['megabytes']} MB"
+    )
+    return FINDINGS if wrong else OK

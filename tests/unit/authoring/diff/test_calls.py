@@ -3,7 +3,7 @@
 import pytest
 
 from gateway.audit.facts import REDACTED
-from gateway.authoring.diff.calls import AuditedCall, BrokenCalls, judged_calls
+from gateway.authoring.diff.calls import BrokenCalls, RecordedCall, judged_calls
 
 FLIGHTS = "air.search"
 OLD = {
@@ -21,7 +21,7 @@ SEATS = {**OLD, "properties": {**OLD["properties"], "seats": {"type": "integer",
 
 
 def call(arguments, agent="broker", operation=FLIGHTS):
-    return AuditedCall(operation=operation, agent=agent, arguments=arguments)
+    return RecordedCall(operation=operation, agent=agent, arguments=arguments)
 
 
 def judged(calls, new):

@@ -1,0 +1,42 @@
+"""Edits of which the truth is known, compared as `gateway diff --self-test` does."""
+
+import pytest
+
+from gateway.authoring.diff.selftest import Edit, TriedEdit, tried_edits
+
+
+@pytest.fixture(scope="module")
+def tried():
+    return tried_edits()
+
+
+def test_nothing_false_is_said(tried):
+    assert [(each.edit.name, each.said) for each in tried if each.is_wrong] == []
+
+
+def test_hardly_anything_is_undecided(tried):
+    undecided = [each.edit.name for each in tried if each.said == "undecided"]
+    assert len(undecided) <= 0.03 * len(tried), undecided
+
+
+def test_there_are_many_edits_of_each_kind(tried):
+    assert len(tried) >= 120
+    assert {each.edit.label for each in tried} == {"same", "safe", "breaking"}
+    assert {each.edit.kind for each in tried} == {"request", "response", "event", "paths"}
+    names = [each.edit.name for each in tried]
+    assert len(names) == len(set(names))
+
+
+@pytest.mark.parametrize(
+    ("label", "said", "is_wrong"),
+    [
+        ("safe", "breaking", True),
+        ("breaking", "safe", True),
+        ("same", "safe", True),
+        ("breaking", "undecided", False),
+        ("safe", "safe", False),
+    ],
+)
+def test_a_false_statement_is_wrong(label, said, is_wrong):
+    edit = Edit(name="an edit", kind="request", old={}, new={}, label=label)
+    assert TriedEdit(edit=edit, said=said).is_wrong is is_wrong
