@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from authority import Authority
 from outcome import Outcome, Verdict
-from random_schemas import document, edited, known_values, value
+from random_schemas import document, edited, known_values, value, world
 
 from gateway.contract.schemas.containment import Contained, Undecided, Witness, containment
 from gateway.contract.schemas.flattening import NoSample
@@ -21,6 +21,7 @@ _EDITS: Final = 4
 """Of each fresh schema."""
 _VALUES: Final = 60
 _SAMPLES: Final = 2
+_WORLD: Final = world()
 
 
 def trial(seed: str) -> list[Outcome]:
@@ -91,6 +92,7 @@ def _outcome(case: dict[str, Any], wrong: list[Any], count: int) -> Outcome:
 def _values(random: Random, schemas: list[dict[str, Any]]) -> list[Any]:
     known = known_values(*schemas)
     found = [value(random, 2, known) for _ in range(_VALUES)]
+    found += random.sample(_WORLD, _VALUES)
     for schema in schemas:
         samples = Schemas(schema.get("$defs", {})).samples(schema)
         try:

@@ -5,6 +5,7 @@ schemas often differ in a way that a random value shows.
 """
 
 import copy
+import itertools
 from collections.abc import Callable
 from random import Random
 from typing import Any, Final
@@ -269,3 +270,16 @@ def known_values(*schemas: Any) -> tuple[Any, ...]:
         found += node.get("enum", ())
         found += [each for each in node.values() if _is_number(each)]
     return tuple(found)
+
+
+def world() -> tuple[Any, ...]:
+    """All values of a small world: the scalars, and lists and objects of a few of them."""
+    scalars = (None, True, 0, 1, 2.5, -1, "", "a", "ab", "b1")
+    few = (None, 1, "a", {}, [])
+    lists = [list(each) for size in range(4) for each in itertools.product(few[:3], repeat=size)]
+    members = itertools.product((*few, ...), repeat=len(NAMES))
+    objects = [
+        {name: each for name, each in zip(NAMES, chosen, strict=True) if each is not ...}
+        for chosen in members
+    ]
+    return (*scalars, *lists, *objects)

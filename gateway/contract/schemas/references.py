@@ -12,8 +12,15 @@ Schema = dict[str, Any]
 
 
 def written_out(schema: Schema) -> Schema:
-    """`schema`, or what it refers to if it is a reference, with its definitions."""
+    """`schema`, or what it refers to if it is a reference, with its definitions.
+
+    Raises `LookupError` for a definition that does not exist, or is only a reference to itself.
+    """
+    seen: set[str] = set()
     while _DEFINITIONS in schema and "$ref" in schema:
+        if schema["$ref"] in seen:
+            raise LookupError(f"{schema['$ref']} refers to itself")
+        seen.add(schema["$ref"])
         definitions = schema[_DEFINITIONS]
         target = definitions[schema["$ref"].removeprefix(PREFIX)]
         beside = {name: value for name, value in schema.items() if name != "$ref"}

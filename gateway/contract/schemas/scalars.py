@@ -371,4 +371,4 @@ def null(_: Steps, words: Words) -> Found:
 
 
 def is_listed(value: Any, listed: Iterable[Any]) -> bool:
-    return any(is_same(value, each) for each in listed if type(each) is type(value))
+    return any(is_same(value, each) for each in listed if kind_of(each) == kind_of(value))

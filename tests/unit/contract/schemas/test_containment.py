@@ -1,5 +1,6 @@
 """Containment is decided both ways; a witness is confirmed by a validator that shares no code."""
 
+import functools
 from typing import Any, Final
 
 import pytest
@@ -319,6 +320,11 @@ def test_a_text_of_no_format_is_found(name: str) -> None:
     assert containment(plain, formatted) == Contained()
 
 
+def test_equal_numbers_are_one_item() -> None:
+    inner = {"type": "array", "prefixItems": [{"enum": [1.0, 2]}, {"const": 1}], "minItems": 2}
+    assert containment({"not": {}}, {**inner, "uniqueItems": True}) == Witness([2, 1])
+
+
 WITNESSES: Final[list[tuple[Any, Any, Any]]] = [
     ({"maxLength": 3}, {"type": "string", "minLength": 1}, "aaaa"),
     ({"minimum": 5}, INTEGER, 0),
@@ -351,6 +357,12 @@ def test_a_witness_is_small(outer: Any, inner: Any, expected: Any) -> None:
         {"minLength": -1},
         {"properties": []},
         {"$dynamicRef": "#a"},
+        {"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#/$defs/a"}}},
+        {"$ref": "#/$defs/a", "$defs": {"b": {}}},
+        {"$ref": "#/$defs/a", "$defs": {"a": 1}},
+        {"properties": {"a": {"allOf": 1}}},
+        {"$defs": []},
+        functools.reduce(lambda inner, _: {"not": inner}, range(2000), {"type": "string"}),
     ],
 )
 def test_what_cannot_be_read_is_undecided_with_a_reason(schema: Any) -> None:
