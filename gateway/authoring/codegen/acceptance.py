@@ -8,10 +8,11 @@ from msgspec import Struct
 
 from gateway.amounts import amount
 from gateway.authoring.codegen.ir import Contracts, ImportedContract
-from gateway.authoring.codegen.render.bindings import binding_source
+from gateway.authoring.codegen.render.bindings import binding_source, event_basis
 from gateway.authoring.contracts.finding import Finding
 from gateway.authoring.lint.rules import BY_ID
-from gateway.authoring.mapping.fields import Proof, prove
+from gateway.authoring.mapping import event_maps
+from gateway.authoring.mapping.fields import Proof, prove, prove_requests
 from gateway.contract.agent_view import SERVER
 from gateway.contract.schemas.algebra import covers
 from gateway.contract.values.schema import Validator, with_definitions
@@ -162,16 +163,22 @@ def _finding(rule: str, path: PurePosixPath, message: str) -> Finding:
 
 
 class ToolProof(Struct, frozen=True, kw_only=True):
-    """A proof and its tool."""
+    """A proof and its tool, or the event of a webhook."""
 
     operation: str
     proof: Proof
 
 
 def proofs_of(contracts: Contracts) -> Iterator[ToolProof]:
-    """The proof of every mapped field of every tool, in the order of tools and fields."""
+    """The proof of every mapped field: of tools, their requests first, and of webhooks' events."""
     for tool in contracts.tools:
         upstream = contracts.upstream_of(tool)
         if upstream is not None:
-            for proof in prove(binding_source(tool, upstream)):
+            source = binding_source(tool, upstream)
+            for proof in (*prove_requests(source), *prove(source)):
                 yield ToolProof(operation=tool.id, proof=proof)
+    for webhook in contracts.webhooks:
+        for payload in webhook.payloads:
+            basis = event_basis(webhook, payload, contracts)
+            for proof in event_maps.prove(basis):
+                yield ToolProof(operation=basis.name, proof=proof)

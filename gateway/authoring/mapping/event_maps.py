@@ -27,7 +27,13 @@ from gateway.authoring.mapping.event_language import (
     visits_of,
 )
 from gateway.authoring.mapping.fields.check import check_context
-from gateway.authoring.mapping.fields.coverage import gap_of, unanswerable, unsendable
+from gateway.authoring.mapping.fields.coverage import (
+    Proof,
+    gap_of,
+    proofs_of,
+    unanswerable,
+    unsendable,
+)
 from gateway.authoring.mapping.fields.emit import (
     EmitContext,
     emit,
@@ -282,6 +288,18 @@ def text_objection(scope: Scope, pointer: str, wanted: Schema) -> str:
     if not kinds(values.schema) <= kinds(wanted):
         return "is not always a text in the payload"
     return "" if covers(wanted, values.schema) else "may be another text in the payload"
+
+
+def prove(basis: EventBasis) -> list[Proof]:
+    """The verdict for every field of the rows, events and arguments of an event, and its fetch.
+
+    Derived payloads are validated like received ones, so they need none.
+    """
+    written, _ = parse(basis.rules)
+    if written is None:
+        return []
+    fetched = fetch_visits(written.fetch, basis) if written.fetch else ()
+    return [*proofs_of(fetched), *proofs_of(visits_of(written, basis))]
 
 
 def _gaps(written: EventMap, basis: EventBasis) -> Iterator[MappingError]:

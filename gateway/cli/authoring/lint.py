@@ -27,6 +27,7 @@ from gateway.cli.problems import FINDINGS, OK
 from gateway.cli.project import check_contracts, note_unfinished
 from gateway.settings import Settings
 
+_RESULT: Final = "the result"
 _COLOURS: Final = {Coverage.PROVED: "green", Coverage.GAP: "red", Coverage.UNDECIDED: "yellow"}
 
 
@@ -47,7 +48,7 @@ def print_proofs(contracts: Contracts, *, as_json: bool) -> None:
 def _row(operation: str, proof: Proof) -> tuple[str | Text, ...]:
     return (
         operation,
-        proof.field,
+        proof.field if proof.side == _RESULT else f"{proof.field} of {proof.side}".strip(),
         proof.source,
         Text(proof.verdict.value, style=_COLOURS[proof.verdict]),
         proof.witness or "",

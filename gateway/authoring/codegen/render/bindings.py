@@ -126,12 +126,20 @@ def event(
     webhook: WebhookContract, payload: PayloadContract, contracts: Contracts, remember: Remember
 ) -> Artifact:
     """`webhooks/<provider>/<event>.py`. Raises `ContractError` if the event has problems."""
-    payloads = {each.type: each.schema for each in webhook.payloads}
-    name = f"{webhook.provider}.{payload.type}"
-    basis = basis_of(name, webhook.x_webhook, payloads, declared_by(contracts))
+    basis = event_basis(webhook, payload, contracts)
+    name = basis.name
     source = joint_source(str(webhook.source.path), _sources(webhook, basis, contracts))
     body = remember("event", f"{name} {source.sha256}", lambda: compile_event(basis))
     return python(f"webhooks/{webhook.provider}/{payload.module}.py", source, body)
+
+
+def event_basis(
+    webhook: WebhookContract, payload: PayloadContract, contracts: Contracts
+) -> EventBasis:
+    """The parts of the contracts that determine one event of a webhook."""
+    payloads = {each.type: each.schema for each in webhook.payloads}
+    name = f"{webhook.provider}.{payload.type}"
+    return basis_of(name, webhook.x_webhook, payloads, declared_by(contracts))
 
 
 def declared_by(contracts: Contracts) -> Declared:

@@ -2,7 +2,7 @@
 
 from gateway.authoring.mapping.fields.check import check
 from gateway.authoring.mapping.fields.compile import compile_binding
-from gateway.authoring.mapping.fields.coverage import Coverage, Proof, prove
+from gateway.authoring.mapping.fields.coverage import Coverage, Proof, prove, prove_requests
 from gateway.authoring.mapping.fields.nodes import BindingSource, MappingError
 from gateway.authoring.mapping.fields.parse import has_map
 
@@ -15,4 +15,5 @@ __all__ = [
     "compile_binding",
     "has_map",
     "prove",
+    "prove_requests",
 ]

@@ -8,10 +8,11 @@ import yaml
 from msgspec.structs import replace
 
 from gateway.authoring.codegen.lowering import lower
-from gateway.authoring.codegen.render.bindings import declared_by
+from gateway.authoring.codegen.render.bindings import declared_by, event_basis
 from gateway.authoring.contracts import meta
 from gateway.authoring.contracts.tree import read_tree
-from gateway.authoring.mapping.event_maps import basis_of, compile_event
+from gateway.authoring.mapping.event_maps import basis_of, compile_event, prove
+from gateway.authoring.mapping.fields import Coverage
 from gateway.contract.context import CallFacts
 from gateway.contract.fields.fieldmap import Unmappable, entity_id
 from gateway.contract.webhook import WebhookEvent
@@ -203,3 +204,17 @@ def test_the_minimal_webhook_is_what_its_file_says(schemas: Path) -> None:
     assert webhook.x_webhook == written["post"]["x-webhook"]
     assert [payload.module for payload in webhook.payloads] == ["book_lent", "shelf_changed"]
     assert meta.validator("x-webhook.schema.json").admits(webhook.x_webhook)
+
+
+def test_rows_events_and_calls_are_proved_as_results_are(schemas: Path) -> None:
+    contracts = lower(read_tree(schemas))
+    (webhook,) = contracts.webhooks
+    found = [
+        proof
+        for payload in webhook.payloads
+        for proof in prove(event_basis(webhook, payload, contracts))
+    ]
+    assert "a row of borrowers" in {proof.side for proof in found}
+    assert all(proof.verdict is not Coverage.GAP or proof.on_gap for proof in found)
+    (name,) = [each for each in found if (each.side, each.field) == ("a row of borrowers", "/name")]
+    assert (name.source, name.verdict) == ("$request.body#/card/name", Coverage.PROVED)

@@ -10,7 +10,7 @@ from typing import Any
 
 import jsonschema
 
-from gateway.authoring.mapping.fields import BindingSource, Coverage, check, prove
+from gateway.authoring.mapping.fields import BindingSource, Coverage, check, prove, prove_requests
 from gateway.contract.upstream import UpstreamRequest
 from gateway.contract.values import jsontext
 from tests.unit.authoring.mapping.fields.conftest import closed, shape
@@ -333,3 +333,12 @@ def test_a_whole_number_is_written_in_digits_however_it_was_sent(
         assert {proof.verdict for proof in prove(binding)} == {Coverage.PROVED}
         result = answer(binding, jsontext.decode(b'{"x": 1e30}'))
         assert result == {"x": str(10**30)}
+
+
+def test_arguments_that_can_all_be_sent_are_proved_too(tool: Make) -> None:
+    body, inputs = shape(a=TEXT), closed(shape(s=TEXT))
+    binding = tool(request={"body": {"a": "$inputs.s"}}, request_schema=body, inputs=inputs)
+    (proof,) = prove_requests(binding)
+    assert (proof.side, proof.field) == ("the body of searchThings", "/a")
+    assert proof.verdict is Coverage.PROVED
+    assert prove_requests(tool()) == []
