@@ -29,7 +29,7 @@ class Comparer:
     def __init__(self, level: Level) -> None:
         self._level = level
         self._definitions: dict[tuple[int, int], TwoDefinitions] = {}
-        self._known: dict[tuple[int, int, bool], set[tuple[str, str]]] = {}
+        self._known: dict[tuple[int, int, bool], dict[tuple[str, str], bool]] = {}
 
     def changes(
         self, old: Subjects, new: Subjects, step: Callable[[str], None] = lambda _: None
@@ -147,7 +147,7 @@ class Comparer:
         if definitions.are_same(outer.schema, inner.schema):
             return
         key = (id(outer.definitions), id(inner.definitions), outer.direction.may_grow)
-        known = self._known.setdefault(key, set())
+        known = self._known.setdefault(key, {})
         yield from Comparison(definitions, known, outer.schema, inner.schema).gaps()
 
     def _both(self, outer: Mapping[str, Any], inner: Mapping[str, Any]) -> TwoDefinitions:

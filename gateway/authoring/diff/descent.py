@@ -128,12 +128,14 @@ class TwoDefinitions:
 class Descent:
     """Compares the schemas of one part in one direction."""
 
-    def __init__(self, definitions: TwoDefinitions, known: set[tuple[str, str]]) -> None:
-        """`known` are the pairs of definitions that need no look again."""
+    def __init__(self, definitions: TwoDefinitions, known: dict[tuple[str, str], bool]) -> None:
+        """`known` are the pairs of definitions that need no look again, and which differ."""
         self._definitions = definitions
         self._known = known
-        self.passed: set[tuple[str, str]] = set()
-        """The pairs of definitions that were looked at."""
+        self._met = 0
+        """How often a pair that differs was met again."""
+        self.passed: dict[tuple[str, str], bool] = {}
+        """The pairs of definitions that were looked at, and whether there is a candidate."""
 
     def candidates(
         self, outer: Node, inner: Node, chain: tuple[Link, ...] = ()
@@ -143,13 +145,25 @@ class Descent:
             return
         outer = _target(outer, self._definitions.outer)
         inner = _target(inner, self._definitions.inner)
-        if self._is_known((outer.at, inner.at)):
-            return
+        pair = (outer.at, inner.at)
+        if not all(at.startswith("#") for at in pair):
+            yield from self._compared(outer, inner, chain)
+        elif pair in self._known or pair in self.passed:
+            self._met += self._known.get(pair, False) or self.passed.get(pair, False)
+        else:
+            self.passed[pair] = False
+            met = self._met
+            found = list(self._compared(outer, inner, chain))
+            self.passed[pair] = bool(found) or self._met > met
+            yield from found
+
+    def _compared(self, outer: Node, inner: Node, chain: tuple[Link, ...]) -> Iterator[Candidate]:
         if _is_leaf(outer.schema) or _is_leaf(inner.schema) or _are_unlike(outer, inner):
             yield from self._leaf(outer, inner, chain)
             return
         yield from self._required(outer, inner, chain)
         yield from self._own(outer, inner, chain)
+        yield from self._one_of(outer, inner, chain)
         if _may_be("object", inner.schema):
             yield from self._members(outer, inner, chain)
         if _may_be("array", inner.schema):
@@ -157,14 +171,22 @@ class Descent:
         for keyword in _JOINED:
             yield from self._joined(keyword, outer, inner, chain)
 
-    def _is_known(self, pair: tuple[str, str]) -> bool:
-        """Whether the two definitions were compared before. Else they count as compared."""
-        if not all(at.startswith("#") for at in pair):
-            return False
-        if pair in self._known or pair in self.passed:
-            return True
-        self.passed.add(pair)
-        return False
+    def _one_of(self, outer: Node, inner: Node, chain: tuple[Link, ...]) -> Iterator[Candidate]:
+        """Branches that exclude each other are compared as a whole: one that is narrower may let
+        through what two admitted. That is not asked where a branch breaks by itself."""
+        left, right = _parts("oneOf", outer), _parts("oneOf", inner)
+        if len(left) == len(right):
+            met = self._met
+            link = (*chain, Link(outer, inner, ("same", None)))
+            pairs = zip(left, right, strict=True)
+            found = [each for pair in pairs for each in self.candidates(*pair, link)]
+            yield from found
+            if found or self._met > met:
+                return
+        one = Node(_only(outer.schema, ("oneOf",)), outer.at)
+        other = Node(_only(inner.schema, ("oneOf",)), inner.at)
+        if not self._same(one, other):
+            yield from self._leaf(one, other, chain, ("oneOf",))
 
     def _leaf(
         self, outer: Node, inner: Node, chain: tuple[Link, ...], keywords: Sequence[str] = ()
@@ -326,7 +348,7 @@ def _may_be(kind: str, schema: Schema) -> bool:
 
 
 def _own(schema: Schema) -> Schema:
-    taken = {*_JOINED, *_OBJECT, *_ARRAY, "required"}
+    taken = {*_JOINED, *_OBJECT, *_ARRAY, "required", "oneOf"}
     return {keyword: value for keyword, value in schema.items() if keyword not in taken}
 
 

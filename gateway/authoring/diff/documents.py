@@ -168,7 +168,7 @@ class _Reader:
             text = f"content {', '.join(value['content'])}"
         else:
             kind = self._kind(value.get("schema"))
-            if kind in _SCALARS:
+            if kind and _SCALARS.issuperset(kind if isinstance(kind, list) else [kind]):
                 return {}
             style = value.get("style", _STYLES.get(location, "form"))
             text = f"{style}, explode {value.get('explode', style in {'form', 'cookie'})}"

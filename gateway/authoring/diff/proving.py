@@ -48,7 +48,11 @@ class Comparison:
     """One pair of whole schemas: whether `outer` admits all that `inner` does, and where not."""
 
     def __init__(
-        self, definitions: TwoDefinitions, known: set[tuple[str, str]], outer: Any, inner: Any
+        self,
+        definitions: TwoDefinitions,
+        known: dict[tuple[str, str], bool],
+        outer: Any,
+        inner: Any,
     ) -> None:
         self._definitions = definitions
         self._known = known
@@ -68,9 +72,11 @@ class Comparison:
         dismissed: set[tuple[Any, ...]] = set()
         reported: set[tuple[Any, ...]] = set()
         descent = Descent(self._definitions, self._known)
+        first: dict[tuple[str, str], bool] = {}
         for _ in range(_ROUNDS):
-            descent.passed = set()
+            descent.passed = {}
             found = list(descent.candidates(self._outer, self._inner))
+            first = first or dict(descent.passed)
             fresh = [each for each in found if each.key not in dismissed | reported]
             for each in fresh:
                 gap = self._proved(each)
@@ -83,7 +89,7 @@ class Comparison:
                 break
         # A place that is made up for here may count where a definition is used elsewhere.
         if not dismissed:
-            self._known |= descent.passed
+            self._known |= first or descent.passed
 
     def _proved(self, candidate: Candidate) -> Gap | None:
         """The gap at a candidate. None: the parts around it make up for it."""

@@ -1,9 +1,12 @@
 """Reads the two sides of a comparison: folders of contracts, git refs, OpenAPI documents."""
 
-from collections.abc import Callable, Sequence
+import filecmp
+import re
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
+from urllib.parse import unquote
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -16,7 +19,7 @@ from gateway.authoring.contracts.finding import ContractRefused, errors
 from gateway.authoring.contracts.tree import SourceTree, read_tree
 from gateway.authoring.diff.changes import Change, Level
 from gateway.authoring.diff.compare import Comparer
-from gateway.authoring.diff.documents import document_subjects
+from gateway.authoring.diff.documents import CALLED, document_subjects
 from gateway.authoring.diff.git import extract
 from gateway.authoring.diff.policies import policies
 from gateway.authoring.diff.projects import subjects_of
@@ -25,13 +28,17 @@ from gateway.authoring.diff.surface import Subject
 from gateway.authoring.lint import CHECKS
 from gateway.authoring.lint.draft import Draft
 from gateway.authoring.lint.policies import without_waived
-from gateway.authoring.openapi.reading.normalise import normalise
+from gateway.authoring.openapi.reading.normalise import NormalDocument, normalise
 from gateway.authoring.openapi.reading.source import PartRefused, read_source
+from gateway.contract.values.pointers import NoSuchPlace, follow
 from gateway.errors import ContractError
 from gateway.project_folder import INDEX
 
 _UNREADABLE: Final = ("ref/", "document/")
 """The rules of parts that cannot be read. Others are of what the gateway cannot serve."""
+
+
+_REFERENCE: Final = re.compile(rb"""\$ref["']?\s*:\s*["']?(#/[^"'\s#]*)""")
 
 
 class Side(Struct, frozen=True, kw_only=True):
@@ -61,7 +68,19 @@ def read_contracts(folder: Path, name: str, packages: Sequence[str]) -> Side:
     _refuse_unreadable(tree, packages)
     contracts = with_imported(lower(tree), imported_records(schemas, uncached, lambda _: None))
     subjects = {each.name: each for each in subjects_of(contracts, tree)}
+    subjects |= _upstreams(schemas, [each.upstream.name for each in contracts.upstreams])
     return Side(name=name, subjects=subjects, contracts=contracts)
+
+
+def _upstreams(schemas: Path, names: Iterable[str]) -> dict[str, Subject]:
+    """The operations of upstreams that have a contract. Those of imports are tools."""
+    found: dict[str, Subject] = {}
+    for name in names:
+        path = schemas / "upstreams" / name / "openapi.yaml"
+        document = _normal(path, schemas)
+        for each in document_subjects(document, f"{name}: ", CALLED):
+            found[each.name] = each
+    return found
 
 
 def _refuse_unreadable(tree: SourceTree, packages: Sequence[str]) -> None:
@@ -114,14 +133,50 @@ def read_document(path: Path, name: str) -> Side:
     Raises `ContractRefused` if it, or a part of it, cannot be read.
     """
     try:
-        document = normalise(read_source(path, root=path.parent))
-        refusals = [each for each in document.refusals if each.rule.startswith(_UNREADABLE)]
-        if refusals:
-            raise ContractRefused(refusals)
+        document = _normal(path, path.parent)
         subjects = {each.name: each for each in document_subjects(document)}
     except PartRefused as error:
         raise ContractRefused([error.finding]) from None
     return Side(name=name, subjects=subjects)
+
+
+def _normal(path: Path, root: Path) -> NormalDocument:
+    """The document at `path`. Raises `ContractRefused` if a part of it cannot be read."""
+    document = normalise(read_source(path, root=root))
+    refusals = [each for each in document.refusals if each.rule.startswith(_UNREADABLE)]
+    if refusals:
+        raise ContractRefused(refusals)
+    return document
+
+
+def read_sides(
+    old: str, new: str | None, schemas: Path, packages: Sequence[str], step: Callable[[str], None]
+) -> tuple[Side, Side]:
+    """Both sides, as `read_side` reads them. Equal documents are read once."""
+    if new is not None and _are_equal(Path(old), Path(new)):
+        step(f"reading {old}, which is equal to {new}")
+        if _is_closed(Path(old)):
+            return Side(name=old, subjects={}), Side(name=new, subjects={})
+    one = read_side(old, schemas, packages, step)
+    return one, read_side(new or one.counterpart, schemas, packages, step)
+
+
+def _are_equal(old: Path, new: Path) -> bool:
+    are_files = old.is_file() and new.is_file()
+    return are_files and filecmp.cmp(old, new, shallow=False)
+
+
+def _is_closed(path: Path) -> bool:
+    """Whether a document can be read, and all its references lead to a place inside of it."""
+    source = read_source(path)
+    references = {found[1] for found in _REFERENCE.finditer(source.file.raw)}
+    try:
+        for reference in references:
+            follow(source.value, unquote(reference.decode()).removeprefix("#"))
+    except (NoSuchPlace, UnicodeDecodeError):
+        return False
+    # What is no reference of this form is read in full.
+    return source.file.raw.count(b"$ref") == sum(1 for _ in _REFERENCE.finditer(source.file.raw))
 
 
 def changes_between(

@@ -21,7 +21,7 @@ from gateway.authoring.diff.calls import JudgedCalls, RecordedCall, judged_calls
 from gateway.authoring.diff.changes import Change, Level, Place, Verdict
 from gateway.authoring.diff.rules import RULES
 from gateway.authoring.diff.selftest import tried_edits
-from gateway.authoring.diff.sides import Side, changes_between, read_side
+from gateway.authoring.diff.sides import Side, changes_between, read_sides
 from gateway.cli.options import project_folder, settings_of, settings_options
 from gateway.cli.output import json_line, print_json, print_table, progress
 from gateway.cli.problems import FINDINGS, OK, plain
@@ -97,9 +97,8 @@ def command(
     decisions = _decisions(acknowledged, project_folder(settings))
     recorded = None if calls is None else _recorded(calls)
     with progress("diff") as step:
-        before = read_side(old, settings.schemas, settings.handler_packages, step)
-        named = new or before.counterpart
-        after = read_side(named, settings.schemas, settings.handler_packages, step)
+        packages = settings.handler_packages
+        before, after = read_sides(old, new, settings.schemas, packages, step)
         if recorded is not None:
             lost = judged_calls(recorded, _inputs(before), _inputs(after))
             return _print_calls(lost, form or "text")

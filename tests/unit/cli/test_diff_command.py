@@ -144,3 +144,15 @@ def test_a_folder_and_a_document_are_not_compared(cli, project):
     code, out, err = cli("diff", "old", document)
     assert (code, out) == (2, "")
     assert "one is a folder of contracts" in err
+
+
+def test_equal_documents_are_read_once_and_never_unread(cli, project):
+    for name in ("one.json", "two.json"):
+        (project / name).write_text('{"openapi": "3.1.0", "paths": {}}', "utf-8")
+    assert cli("diff", "one.json", "two.json").code == 0
+    for name in ("one.json", "two.json"):
+        text = '{"openapi": "3.1.0", "paths": {"/a": {"$ref": "#/nowhere"}}}'
+        (project / name).write_text(text, "utf-8")
+    code, out, err = cli("diff", "one.json", "two.json")
+    assert (code, out) == (2, "")
+    assert "nowhere" in err

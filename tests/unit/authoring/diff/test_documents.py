@@ -263,6 +263,28 @@ def test_a_pattern_that_no_validator_runs_is_undecided_when_it_changes(tmp_path)
     assert {each.verdict for each in changes} >= {Verdict.UNDECIDED}
 
 
+def test_exclusive_branches_are_compared_as_wholes_where_no_branch_breaks(tmp_path):
+    """A narrower branch lets through what two branches admitted, so that it was refused."""
+
+    def either(most):
+        branches = [{"type": "string", "maxLength": most}, {"type": "string", "minLength": 5}]
+        return changed(NAME, lambda at: (at.clear(), at.update(oneOf=branches)))
+
+    rules = of(diff(tmp_path, either(10), either(8)), PUT)
+    assert ("output-widened", "breaking") in rules
+    assert ("input-narrowed", "breaking") not in rules
+
+
+def test_a_branch_that_breaks_is_named_and_not_the_whole(tmp_path):
+    branches = [{"$ref": "#/components/schemas/Leaf"}, {"type": "integer"}]
+    old = changed(NAME, lambda at: (at.clear(), at.update(oneOf=branches)))
+    old["components"]["schemas"]["Leaf"] = {"type": "string", "maxLength": 9}
+    new = json.loads(json.dumps(old))
+    new["components"]["schemas"]["Leaf"]["maxLength"] = 8
+    broken = [each for each in diff(tmp_path, old, new) if each.verdict is Verdict.BREAKING]
+    assert {each.new.pointer for each in broken} == {"/components/schemas/Leaf/maxLength"}
+
+
 def test_a_schema_that_contains_itself_is_compared(tmp_path):
     tree = {"type": "object", "properties": {"below": {"$ref": "#/components/schemas/Thing"}}}
     old = changed(("components", "schemas"), lambda at: at.update(Thing=tree))
