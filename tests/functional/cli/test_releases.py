@@ -9,6 +9,8 @@ import sys
 import pytest
 
 from gateway.authoring.contracts import meta
+from gateway.authoring.project import changes
+from gateway.cli.authoring import release
 from gateway.cli.edge import run
 from tests.functional.cli.processes import ROOT
 from tests.unit.edits import rewrite
@@ -250,3 +252,36 @@ def test_git_merges_two_contracts_beside_each_other(released):
         commit(branch)
     git("merge", "--quiet", "one")
     assert lock.read_text("utf-8").count("version: 2.0.0") == 2
+
+
+def test_a_release_that_was_killed_is_undone_by_the_next_one(released, gateway, monkeypatch):
+    rewrite(released / INPUT, '"maximum": 50', '"maximum": 60')
+    before = contents(released)
+
+    def die(_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(changes, "finish", die)
+        patch.setattr(changes, "undo", lambda _: ())
+        assert gateway("release", "--write")[0] == 130
+    assert contents(released) != before
+    code, _, err = gateway("release", "--write")
+    assert (code, "note: an interrupted command is undone in " in err) == (0, True)
+    assert (released / "CHANGELOG.md").read_text("utf-8").count("books.find_books") == 2
+    assert rules(gateway) == []
+
+
+def test_a_lock_that_is_edited_meanwhile_is_not_replaced(released, gateway, monkeypatch):
+    rewrite(released / INPUT, '"maximum": 50', '"maximum": 60')
+    lock = released / "contracts.lock"
+    prepare = release.lock_of
+
+    def edited(*arguments):
+        lock.write_text(lock.read_text("utf-8") + "# mine\n", "utf-8")
+        return prepare(*arguments)
+
+    monkeypatch.setattr(release, "lock_of", edited)
+    code, _, err = gateway("release", "--write")
+    assert (code, "contracts.lock was changed while this command ran" in err) == (2, True)
+    assert lock.read_text("utf-8").endswith("# mine\n")
