@@ -1,0 +1,376 @@
+"""Values that tell a mutant from its schema: one that it alone admits, one that it alone refuses.
+
+First, small values near the limits of the changed part are put into a valid value of the whole. If
+none of them tells the two, it is asked for a proof that none can, and then for a witness.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from copy import copy
+from functools import lru_cache, partial
+from itertools import islice
+from typing import Any, Final
+
+from msgspec import Struct
+
+from gateway.contract.schemas.algebra import admits, covers
+from gateway.contract.schemas.containment import (
+    Contained,
+    Containment,
+    Undecided,
+    Witness,
+    containment,
+)
+from gateway.contract.schemas.flattening import NoSample
+from gateway.contract.schemas.keywords import SCHEMA_LISTS, SCHEMA_MAPS, subschemas
+from gateway.contract.schemas.mutants import Mutant
+from gateway.contract.schemas.probes import UNKNOWN, Probes, key_of
+from gateway.contract.schemas.references import part as part_of
+from gateway.contract.values.pointers import follow, pointer_of, steps
+from gateway.contract.values.schema import PREFIX, Validator
+
+Schema = dict[str, Any]
+_Place = tuple[str, ...]
+
+MAX_SEARCHES: Final = 16
+"""How many mutants of one part are given to the slow search."""
+MAX_PARTS: Final = 40
+"""For how many parts."""
+_TOO_MANY: Final = Undecided("too many are searched already")
+_MAX_PROVED: Final = 8000
+"""Characters of a part. Of a larger one, no proof is asked for before values are tried."""
+_MAX_SHRINKS: Final = 150
+"""How many members and items are left out at most to make a value smaller."""
+_MAX_PROBES: Final = 3000
+_ANNOTATION_READERS: Final = ("unevaluatedProperties", "unevaluatedItems")
+
+
+class Told(Struct, frozen=True):
+    """How a mutant differs from its schema."""
+
+    more: tuple[Any] | None = None
+    """The value that only the mutant admits."""
+    less: tuple[Any] | None = None
+    """The value that only the schema admits."""
+    is_equivalent: bool = False
+    """It is proved that both admit the same values."""
+    is_different: bool = False
+    """It is proved that they do not, but no value was found."""
+
+
+class _Level(Struct, frozen=True):
+    """A part of the value, and the schemas of it."""
+
+    key: str | int
+    """The name or the index in the value around it. Of the root, it has no meaning."""
+    places: tuple[_Place, ...]
+    """The schemas of this part on the way to the change, the outermost first."""
+
+
+class Search:
+    """Finds how mutants of one schema differ from it."""
+
+    def __init__(self, schema: Schema, examples: Sequence[Any] = ()) -> None:
+        """`examples`: valid values, which are more readable than made ones."""
+        self._schema = schema
+        self._admits = Validator(schema).admits
+        self._mutant: Mutant | None = None
+        self._is_mutant = self._admits
+        self._definitions = schema.get("$defs", {})
+        self._probes = Probes(self._definitions)
+        self._uses = dict(_uses(schema))
+        self._known: dict[tuple[str, str], list[Any]] = {}
+        self._made: dict[str, tuple[list[Any], Iterator[Any]]] = {}
+        self._searches: Counter[str] = Counter()
+        self._trusts_parts = not any(
+            keyword in part for _, part in subschemas(schema) for keyword in _ANNOTATION_READERS
+        )
+        self.bases = [*self._bases(examples)]
+
+    def _bases(self, examples: Sequence[Any]) -> Iterator[Any]:
+        """Valid values with few members."""
+        valid = [each for each in examples if self._admits(each)]
+        for each in valid[:2]:
+            yield smallest(each, self._admits)
+        yield from valid[:2]
+        with suppress(NoSample):
+            yield self._probes.sample(self._schema)
+        with suppress(NoSample):
+            yield self._probes.full(self._schema)
+
+    def admits(self, value: Any) -> bool:
+        """Whether the schema admits `value`."""
+        return self._admits(value)
+
+    def told(self, mutant: Mutant) -> Told:
+        """How `mutant` differs. The part that changes is compared first, then what is around it."""
+        levels = self._levels(mutant.place)
+        is_different = False
+        for depth in range(len(levels), 0, -1):
+            found = dict(self._embedded(mutant, levels[:depth]))
+            if found:
+                return Told(found.get(True), found.get(False))
+            # What cannot be decided of a part is harder to decide of the whole.
+            if depth == len(levels) or is_different:
+                proved = self._proved(mutant, levels[:depth])
+                if proved.is_equivalent or proved.more or proved.less:
+                    return proved
+                is_different = proved.is_different
+        return Told(is_different=is_different)
+
+    def _embedded(self, mutant: Mutant, levels: list[_Level]) -> Iterator[tuple[bool, tuple[Any]]]:
+        """Values of the whole that tell the two, each with whether only the mutant admits it."""
+        place = levels[-1].places[0]
+        before, after = self._part(self._schema, place), self._part(mutant.schema, place)
+        for local in self._local(before, after, [*self._given(levels)]):
+            whole = self._whole(mutant, levels, local)
+            if whole is not None:
+                yield admits(mutant.schema, whole[0]), whole
+
+    def _part(self, schema: Schema, place: _Place) -> Any:
+        return part_of(schema, follow(schema, pointer_of(place)))
+
+    def _given(self, levels: list[_Level]) -> Iterator[Any]:
+        """What the bases have at the end of `levels`."""
+        for base in self.bases:
+            with suppress(LookupError, TypeError):
+                value = base
+                for level in levels[1:]:
+                    value = value[level.key]
+                yield value
+
+    def _local(self, before: Any, after: Any, given: list[Any]) -> list[Any]:
+        """A probe that only `after` admits, and one that only `before` does, each if there is one.
+
+        What is proved not to be there is not looked for.
+        """
+        key = key_of(before), key_of(after)
+        if key not in self._known:
+            self._known[key] = [*self._told_apart(before, after, given)]
+        return self._known[key]
+
+    def _told_apart(self, before: Any, after: Any, given: list[Any]) -> Iterator[Any]:
+        one, other = _as_schema(before), _as_schema(after)
+        sought = {True: True, False: True}
+        is_large = max(map(len, (key_of(before), key_of(after)))) > _MAX_PROVED
+        if not is_large:
+            sought = {True: not covers(one, other), False: not covers(other, one)}
+        found = False
+        was_admitted, is_admitted = Validator(one).admits, Validator(other).admits
+        most = _MAX_PROBES // 10 if is_large else _MAX_PROBES
+        for is_last, value in islice(self._probes_of(before, after, given), most):
+            # What only one of two admits is searched for in more places than a second example.
+            if not any(sought.values()) or (is_last and not all(sought.values()) and found):
+                break
+            is_more = is_admitted(value)
+            if sought[is_more] and was_admitted(value) is not is_more:
+                sought[is_more] = False
+                found = True
+                yield value
+
+    def _probes_of(self, before: Any, after: Any, given: list[Any]) -> Iterator[tuple[bool, Any]]:
+        """The probes of both, each with whether it is of `after`.
+
+        Those of `before` are made once for all of its mutants.
+        """
+        key = key_of(before)
+        if key not in self._made:
+            self._made[key] = [], self._probes.of(before, given)
+        made, more = self._made[key]
+        yield from ((False, each) for each in made)
+        for value in more:
+            made.append(value)
+            yield False, value
+        yield from ((True, each) for each in self._probes.of(after, given))
+
+    def _proved(self, mutant: Mutant, levels: list[_Level]) -> Told:
+        """What is proved of the part at the end of `levels`, or found at last."""
+        place = levels[-1].places[0]
+        before, after = self._part(self._schema, place), self._part(mutant.schema, place)
+        answers = self._compared(before, after)
+        if (place == () or self._trusts_parts) and all(isinstance(e, Contained) for e in answers):
+            return Told(is_equivalent=True)
+        witnesses = [each.value for each in answers if isinstance(each, Witness)]
+        found: dict[bool, tuple[Any]] = {}
+        for whole in (self._whole(mutant, levels, each) for each in witnesses):
+            if whole is not None:
+                found.setdefault(admits(mutant.schema, whole[0]), whole)
+        return Told(found.get(True), found.get(False), is_different=bool(witnesses))
+
+    def _compared(self, before: Any, after: Any) -> tuple[Containment, Containment]:
+        """Whether `after` is contained in `before`, and `before` in `after`."""
+        one, other = _as_schema(before), _as_schema(after)
+        if not (covers(one, other) and covers(other, one)):
+            key = key_of(before)
+            self._searches[key] += 1
+            if self._searches[key] > MAX_SEARCHES or len(self._searches) > MAX_PARTS:
+                return _TOO_MANY, _TOO_MANY
+        return _contained(key_of(one), key_of(other)), _contained(key_of(other), key_of(one))
+
+    def _whole(self, mutant: Mutant, levels: list[_Level], local: Any) -> tuple[Any] | None:
+        """A value that tells the two, with `local` at the end of `levels`. In a tuple."""
+        for base in self.bases or [None]:
+            with suppress(NoSample, LookupError, TypeError):
+                whole = self._grafted(base, levels, 0, local)
+                if self._tells(mutant, whole):
+                    return (smallest(whole, partial(self._tells, mutant)),)
+        return None
+
+    def _tells(self, mutant: Mutant, value: Any) -> bool:
+        if self._mutant is not mutant:
+            self._mutant, self._is_mutant = mutant, Validator(mutant.schema).admits
+        return self._admits(value) is not self._is_mutant(value)
+
+    def _levels(self, place: _Place) -> list[_Level]:
+        """The parts of the value from the root to that at `place`."""
+        route = self._from_root(place)
+        found = [_Level("", ((),))]
+        here: _Place = ()
+        index = 0
+        while index < len(route):
+            keyword, has_name = route[index], route[index] in SCHEMA_MAPS | SCHEMA_LISTS
+            if keyword == _JUMP:
+                here = tuple(steps(route[index + 1]))
+                found[-1] = _Level(found[-1].key, (*found[-1].places, here))
+                index += 2
+                continue
+            name = route[index + 1] if has_name else ""
+            here = (*here, keyword, name) if has_name else (*here, keyword)
+            index += 2 if has_name else 1
+            key = self._key(keyword, name, here)
+            if key is None:
+                found[-1] = _Level(found[-1].key, (*found[-1].places, here))
+            else:
+                found.append(_Level(key, (here,)))
+        return found
+
+    def _from_root(self, place: _Place) -> _Place:
+        """The way to `place`, that into definitions by a place where they are used."""
+        if place[:1] != ("$defs",):
+            return place
+        used_at = self._uses.get(place[1])
+        if used_at is None:
+            return ()
+        return (*used_at, _JUMP, pointer_of(place[:2]), *place[2:])
+
+    def _key(self, keyword: str, name: str, here: _Place) -> str | int | None:
+        """The member or item that a subschema describes. None: the same value, or only a part."""
+        if keyword == "properties":
+            return name
+        if keyword in {"additionalProperties", "unevaluatedProperties"}:
+            return UNKNOWN
+        if keyword == "prefixItems":
+            return int(name)
+        if keyword in {"items", "unevaluatedItems"}:
+            around = follow(self._schema, pointer_of(here[:-1]))
+            return len(around.get("prefixItems", ()))
+        if keyword == "patternProperties":
+            with suppress(NoSample):
+                return str(self._probes.sample({"type": "string", "pattern": name}))
+        return None
+
+    def _grafted(self, base: Any, levels: list[_Level], depth: int, local: Any) -> Any:
+        """`base` with `local` at the end of `levels`. Raises `NoSample`."""
+        if depth == len(levels) - 1:
+            return local
+        key = levels[depth + 1].key
+        holder = self._holder(base, levels[depth], list if isinstance(key, int) else dict)
+        if isinstance(key, str):
+            inner = holder.get(key, _ABSENT)
+            return {**holder, key: self._grafted(inner, levels, depth + 1, local)}
+        items = list(holder)
+        while len(items) < key:
+            items.append(None)
+        inner = items[key] if key < len(items) else _ABSENT
+        items[key : key + 1] = [self._grafted(inner, levels, depth + 1, local)]
+        return items
+
+    def _holder(self, base: Any, level: _Level, kind: type) -> Any:
+        """`base` if it is an object or list of all schemas of the level, or a new one."""
+        parts = [self._part(self._schema, place) for place in level.places]
+        parts = [each for each in parts if isinstance(each, dict)]
+        if isinstance(base, kind) and all(_is_valid(each, base) for each in parts[1:]):
+            return base
+        wanted = [*parts, {"type": "array" if kind is list else "object"}]
+        merged = {"allOf": [{k: v for k, v in each.items() if k != "$defs"} for each in wanted]}
+        try:
+            return self._probes.sample(merged)
+        except NoSample:
+            return kind()
+
+
+_ABSENT: Final = object()
+_JUMP: Final = "\0"
+"""A step into a definition; the next step is its pointer."""
+
+
+def _uses(schema: Schema) -> Iterator[tuple[str, _Place]]:
+    """By name of a definition, a way from the root to it."""
+    by_holder: dict[str | None, list[tuple[_Place, str]]] = {}
+    for pointer, part in subschemas(schema):
+        reference = part.get("$ref")
+        if isinstance(reference, str) and reference.startswith(PREFIX):
+            place = tuple(steps(pointer))
+            holder = place[1] if place[:1] == ("$defs",) else None
+            by_holder.setdefault(holder, []).append((place, reference.removeprefix(PREFIX)))
+    waiting: list[tuple[str | None, _Place]] = [(None, ())]
+    seen: set[str] = set()
+    while waiting:
+        holder, way = waiting.pop(0)
+        for place, name in by_holder.get(holder, ()):
+            if name in seen:
+                continue
+            seen.add(name)
+            here = place if holder is None else (*way, _JUMP, pointer_of(place[:2]), *place[2:])
+            yield name, here
+            waiting.append((name, here))
+
+
+def _is_valid(schema: Any, value: Any) -> bool:
+    return schema if isinstance(schema, bool) else admits(schema, value)
+
+
+@lru_cache(maxsize=4096)
+def _contained(outer: str, inner: str) -> Containment:
+    """Contracts share definitions, so the same parts are compared for many of them."""
+    return containment(json.loads(outer), json.loads(inner))
+
+
+def _as_schema(schema: Any) -> Schema:
+    return schema if isinstance(schema, dict) else {} if schema else {"not": {}}
+
+
+def smallest(value: Any, holds: Callable[[Any], bool]) -> Any:
+    """`value` without members and items without which it `holds` too. Few places are tried."""
+    return _smaller(value, holds, [_MAX_SHRINKS])
+
+
+def _smaller(value: Any, holds: Callable[[Any], bool], left: list[int]) -> Any:
+    if isinstance(value, dict):
+        for name in reversed(list(value)):
+            less = {each: member for each, member in value.items() if each != name}
+            value = less if _is_try(left) and holds(less) else value
+        for name in value:
+            inner = _smaller(value[name], partial(_holds_at, holds, value, name), left)
+            value = {**value, name: inner}
+    elif isinstance(value, list):
+        for index in reversed(range(len(value))):
+            fewer = [*value[:index], *value[index + 1 :]]
+            value = fewer if _is_try(left) and holds(fewer) else value
+        for index in range(len(value)):
+            inner = _smaller(value[index], partial(_holds_at, holds, value, index), left)
+            value = [*value[:index], inner, *value[index + 1 :]]
+    return value
+
+
+def _is_try(left: list[int]) -> bool:
+    left[0] -= 1
+    return left[0] >= 0
+
+
+def _holds_at(holds: Callable[[Any], bool], around: Any, key: Any, value: Any) -> bool:
+    changed = copy(around)
+    changed[key] = value
+    return holds(changed)
