@@ -84,6 +84,10 @@ COMMANDS: Final[Mapping[str, CommandEntry]] = MappingProxyType(
             "Call every tool over every transport and compare the results.",
         ),
         "test": CommandEntry("gateway.testing.test", "Run the contract suite."),
+        "vectors": CommandEntry(
+            "gateway.testing.vectors_command",
+            "Make the test vectors of contracts, and count what they tell.",
+        ),
         "webhooks": CommandEntry(
             "gateway.cli.operating.webhooks",
             "List and replay webhooks, revalidate quarantined ones.",

@@ -15,7 +15,15 @@ from gateway.catalogue import Catalogue, Entry
 from gateway.contract.operation import PythonBinding
 from gateway.testing import ALL_OPTION, BUDGET_OPTION, SEED_OPTION
 from gateway.testing.cases import OperationDraw, callable_alone, documented_requests, upstream_of
-from gateway.testing.gateways import Faces, Site, catalogue_under_test, open_faces, open_site
+from gateway.testing.gateways import (
+    Faces,
+    Site,
+    catalogue_under_test,
+    open_faces,
+    open_site,
+    project_under_test,
+)
+from gateway.testing.kept_vectors import by_subject
 from gateway.testing.links import PROBLEMS, drawn_links, link_lines, link_problems
 from gateway.testing.live import LiveGateway, open_live
 from gateway.testing.runs import SUITE_RUN, SuiteRun, begin
@@ -38,6 +46,7 @@ _PARAMETERS: Final[Mapping[str, Callable[[Catalogue, OperationDraw], Iterable[st
     "gateway_imported_operation": lambda catalogue, draw: (
         each.head.id for each in draw.all_of(catalogue)
     ),
+    "gateway_contract_schema": lambda catalogue, _: by_subject(catalogue, project_under_test()),
     "gateway_documented": lambda catalogue, _: documented_requests(catalogue),
     "gateway_link": drawn_links,
     "gateway_upstream": lambda catalogue, _: sorted(

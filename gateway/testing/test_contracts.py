@@ -11,5 +11,6 @@ from gateway.testing.suite.models import *  # noqa: F403 - each module lists its
 from gateway.testing.suite.openapi import *  # noqa: F403 - each module lists its tests
 from gateway.testing.suite.replies import *  # noqa: F403 - each module lists its tests
 from gateway.testing.suite.secrets import *  # noqa: F403 - each module lists its tests
+from gateway.testing.suite.vectors import *  # noqa: F403 - each module lists its tests
 from gateway.testing.suite.verdicts import *  # noqa: F403 - each module lists its tests
 from gateway.testing.suite.webhooks import *  # noqa: F403 - each module lists its tests

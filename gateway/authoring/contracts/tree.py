@@ -91,6 +91,8 @@ ENTITIES: Final = "entities"
 RESOURCES: Final = "resources"
 PROMPTS: Final = "prompts"
 META: Final = "_meta"
+VECTORS: Final = ".vectors.json"
+"""The end of the names of files with test vectors, which are no contracts."""
 IMPORT: Final = "import.yaml"
 """Marks the folder of an imported document, which holds no contract files."""
 _TEXT_SUFFIXES: Final = frozenset({".md", ".txt"})
@@ -338,7 +340,7 @@ def _files(root: Path) -> Iterator[PurePosixPath]:
             names.clear()
             continue
         for name in sorted([*files, *links]):
-            if not _is_hidden(name):
+            if not _is_hidden(name) and not name.endswith(VECTORS):
                 yield PurePosixPath((current / name).relative_to(root).as_posix())
 
 
