@@ -29,7 +29,16 @@ from gateway.project_folder import INDEX
 
 CACHE_FOLDER: Final = ".gateway-cache"
 
-_ROOMS: Final = ("codegen", "contract", "contracts", "encoding", "lint", "mapping", "openapi")
+_ROOMS: Final = (
+    "codegen",
+    "contract",
+    "contracts",
+    "encoding",
+    "lint",
+    "mapping",
+    "openapi",
+    "workflows",
+)
 _DECIDING_LIBRARIES: Final = (*AUTHOR_LIBRARIES, "jsonschema-rs", "pyyaml")
 
 

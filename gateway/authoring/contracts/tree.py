@@ -90,6 +90,8 @@ EVENTS: Final = "events"
 ENTITIES: Final = "entities"
 RESOURCES: Final = "resources"
 PROMPTS: Final = "prompts"
+WORKFLOWS: Final = "workflows"
+WORKFLOW_SUFFIX: Final = ".arazzo.yaml"
 META: Final = "_meta"
 VECTORS: Final = ".vectors.json"
 """The end of the names of files with test vectors, which are no contracts."""
@@ -252,6 +254,17 @@ class SourceTree:
     def prompts(self) -> tuple[OfferedSource, ...]:
         """All prompts, sorted by connector and name."""
         return self._offered(PROMPTS)
+
+    @cached_property
+    def workflows(self) -> tuple[Document, ...]:
+        """All workflow files, sorted by name."""
+        return tuple(
+            document
+            for path, document in self.documents.items()
+            if len(path.parts) == 2
+            and path.parts[0] == WORKFLOWS
+            and path.name.endswith(WORKFLOW_SUFFIX)
+        )
 
     def _offered(self, kind: str) -> tuple[OfferedSource, ...]:
         return tuple(

@@ -20,6 +20,7 @@ from gateway.authoring.lint import (
     texts,
     tools,
     upstreams,
+    workflows,
 )
 from gateway.authoring.lint.behaviour_rules import Rule
 from gateway.authoring.lint.bindings import check_meaning
@@ -136,6 +137,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     events.check_ignored,
     events.check_stored_headers,
     events.check_settings,
+    workflows.check_workflows,
 )
 """Each yields the violations of the rules that its docstring names."""
 DEEP_CHECKS: Final[tuple[DeepCheck, ...]] = (

@@ -21,6 +21,8 @@ from gateway.authoring.contracts.tree import (
     TOOLS,
     UPSTREAMS,
     WEBHOOKS,
+    WORKFLOW_SUFFIX,
+    WORKFLOWS,
     EventFile,
     OfferedSource,
     SourceTree,
@@ -178,6 +180,11 @@ class Draft:
         return tuple(each for each in self.tree.prompts if each.path not in self.misshapen)
 
     @cached_property
+    def workflows(self) -> tuple[Document, ...]:
+        """The workflow files that are valid by their meta-schema."""
+        return tuple(each for each in self.tree.workflows if each.path not in self.misshapen)
+
+    @cached_property
     def entities(self) -> Mapping[str, Document]:
         """The entities whose files are valid by their meta-schema."""
         return {
@@ -280,6 +287,8 @@ def meta_schema_of(path: PurePosixPath) -> str | None:
             return "index.schema.json"
         case _ if path == POLICIES:
             return "policies.schema.json"
+        case (folder, name) if folder == WORKFLOWS and name.endswith(WORKFLOW_SUFFIX):
+            return "workflow.schema.json"
         case (folder, _) if (folder, path.suffix) in _FLAT:
             return _FLAT[folder, path.suffix]
         case (folder, _, _) if path.suffix == ".yaml":

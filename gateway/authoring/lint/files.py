@@ -9,7 +9,14 @@ from gateway.authoring.contracts import meta
 from gateway.authoring.contracts.document import Document
 from gateway.authoring.contracts.finding import ContractRefused, Finding
 from gateway.authoring.contracts.refs import closure, resolve
-from gateway.authoring.contracts.tree import COMMON, ENTITIES, POLICIES, PROMPTS, RESOURCES
+from gateway.authoring.contracts.tree import (
+    COMMON,
+    ENTITIES,
+    POLICIES,
+    PROMPTS,
+    RESOURCES,
+    WORKFLOWS,
+)
 from gateway.authoring.lint.draft import Draft, is_table, meta_schema_of
 from gateway.authoring.lint.rules import BY_ID
 from gateway.authoring.lint.upstreams import operations
@@ -36,6 +43,7 @@ _PLACES: Final = re.compile(
     | webhooks/{_NAME}/{_NAME}\.payload\.json
     | (?:resources|prompts)/{_NAME}/{_NAME}\.yaml
     | entities/{_NAME}\.json
+    | workflows/{_NAME}\.arazzo\.yaml
     | events/{_NAME}\.{_NAME}\.v[1-9][0-9]*\.(?:yaml|json)
     """,
     re.VERBOSE,
@@ -77,7 +85,7 @@ def check_places(draft: Draft) -> Iterator[Finding]:
                 "upstreams/<name>/openapi.yaml, upstreams/<name>/tables/<table>.json, "
                 "webhooks/<provider>/webhook.yaml with <event>.payload.json, "
                 "resources/<connector>/<name>.yaml and prompts/<connector>/<name>.yaml with "
-                "files/<file> beside them, entities/<kind>.json or "
+                "files/<file> beside them, entities/<kind>.json, workflows/<name>.arazzo.yaml or "
                 "events/<entity>.<verb>.v<n>.yaml with .json; "
                 "names are lower_snake_case."
             )
@@ -160,7 +168,7 @@ def check_unused(draft: Draft) -> Iterator[Finding]:
 
 
 def _needs_no_listing(path: PurePosixPath) -> bool:
-    return path.parts[0] in {RESOURCES, PROMPTS} or str(path) in _OF_THE_GATEWAY
+    return path.parts[0] in {RESOURCES, PROMPTS, WORKFLOWS} or str(path) in _OF_THE_GATEWAY
 
 
 def _dangling(draft: Draft) -> Iterator[bool]:
@@ -314,6 +322,7 @@ _RULES: Final = {
     "entity.schema.json": "shape/entity",
     "resource.schema.json": "shape/resource",
     "prompt.schema.json": "shape/prompt",
+    "workflow.schema.json": "shape/workflow",
 }
 _EXTENSIONS: Final = {
     "tool.schema.json": ("/post/x-mcp", "/post/x-policy", "/post/x-binding"),

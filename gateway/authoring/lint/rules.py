@@ -376,6 +376,7 @@ SHAPES: Final = (
     _shape("resource", "A resource file"),
     _shape("prompt", "A prompt file"),
     _shape("policies", "The policy file"),
+    _shape("workflow", "A workflow file"),
     Rule(
         "meta/stale",
         "schemas/_meta, and schemas/common/content.json if there is one, are those of this version"
@@ -507,6 +508,46 @@ VERSIONS: Final = (
 )
 """Rules of `contracts.lock`. A project without the file keeps them all."""
 
+WORKFLOWS: Final = (
+    Rule(
+        "workflow/name",
+        "Each workflow has a name of its own, and each of its steps, too.",
+        "Rename one of them.",
+    ),
+    Rule(
+        "workflow/operation",
+        "A step calls a tool by its operationId, or by the path that the gateway serves. Of headers"
+        " it sends only Idempotency-Key, which MCP has too.",
+        "Correct the name.",
+    ),
+    Rule(
+        "workflow/argument",
+        "A step gives a tool arguments that it has, and all that it needs.",
+        "Correct the name, or add the argument.",
+    ),
+    Rule(
+        "workflow/input",
+        "Each input of a workflow has a default or an example, which its schema allows: the suite"
+        " has no others.",
+        "Give each input a default or examples.",
+    ),
+    Rule(
+        "workflow/expression",
+        "Each expression is one that a workflow can use at its place.",
+        "Write $inputs.name, $steps.id.outputs.name or, in a step's criteria and outputs,"
+        " $response.body#/pointer or $statusCode.",
+    ),
+    Rule(
+        "workflow/condition",
+        "Each condition can be read, and reads something of the run.",
+        "Write a simple condition, or give it a type (regex, jsonpath) and a context.",
+    ),
+    Rule(
+        "workflow/unknown-step",
+        "The steps, outputs and workflows that are named exist, and no workflow waits for itself.",
+        "Correct the name.",
+    ),
+)
 
 RULES: Final = (
     *FILES,
@@ -525,5 +566,6 @@ RULES: Final = (
     *ENTITIES,
     *OFFERED,
     *VERSIONS,
+    *WORKFLOWS,
 )
 BY_ID: Final = {rule.id: rule for rule in RULES}

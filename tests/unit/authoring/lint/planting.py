@@ -23,7 +23,7 @@ KINDS: Final = {
     "of files": ("files", "index", "shapes"),
     "of schemas": ("schemas", "references", "publication"),
     "of meaning": ("bindings", "events"),
-    "of what is offered": ("offered", "tools", "upstreams"),
+    "of what is offered": ("offered", "tools", "upstreams", "workflows"),
 }
 """The files of planted mistakes that keep each other company: checks of meaning skip what others
 have found."""

@@ -1,0 +1,1 @@
+"""Workflow files (Arazzo): read with every problem named, in records that a test can follow."""
