@@ -252,7 +252,7 @@ def _keyword(keyword: str, before: Any, after: Any) -> str:
         words += [f"with {_text(come)}"] if come else []
         return f"enum {' and '.join(words)}"
     if old is UNSET:
-        return f"{keyword} {_text(new)} is new"
+        return keyword if new is UNSET else f"{keyword} {_text(new)} is new"
     if new is UNSET:
         return f"{keyword} {_text(old)} is gone"
     return f"{keyword} {_text(old)} → {_text(new)}"
