@@ -275,7 +275,7 @@ def known_values(*schemas: Any) -> tuple[Any, ...]:
 def world() -> tuple[Any, ...]:
     """All values of a small world: the scalars, and lists and objects of a few of them."""
     scalars = (None, True, 0, 1, 2.5, -1, "", "a", "ab", "b1")
-    few = (None, 1, "a", {}, [])
+    few: tuple[Any, ...] = (None, 1, "a", {}, [])
     lists = [list(each) for size in range(4) for each in itertools.product(few[:3], repeat=size)]
     members = itertools.product((*few, ...), repeat=len(NAMES))
     objects = [

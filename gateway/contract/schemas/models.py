@@ -257,11 +257,14 @@ def _list_of(
     pairs: list[tuple[int, int] | None] = [None]
     if unique == {False}:
         pairs = [(one, other) for other in range(length) for one in range(other)]
-    attempts = (
-        partial(_filled, models, _List(length, items, counted, unique == {True}, pair), [], words)
-        for pair in pairs
-    )
-    return first(attempts)
+    result: Found = EMPTY
+    # A list that does not exist where items may be equal does not exist where they must differ.
+    for is_unique in sorted({False, unique == {True}}):
+        lists = (_List(length, items, counted, is_unique, pair) for pair in pairs)
+        result = first(partial(_filled, models, each, [], words) for each in lists)
+        if result is EMPTY:
+            return EMPTY
+    return result
 
 
 def _plain(models: Models, items: list[_Claims], words: Words, *, is_unique: bool) -> Found:
@@ -276,6 +279,8 @@ def _plain(models: Models, items: list[_Claims], words: Words, *, is_unique: boo
         elif claims != last:
             found = models.of(*claims)
         if not isinstance(found, Solution):
+            if is_unique and models.of(*claims) is EMPTY:
+                return EMPTY
             # Another choice of the items before it might have left one for this.
             return found if not made or not is_unique or is_alike else UNKNOWN
         made.append(found.value)

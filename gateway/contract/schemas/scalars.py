@@ -295,7 +295,7 @@ _FORMS: Final[Mapping[str, str]] = {
     "time": f"^{_TIME}$",
     "uuid": "^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$",
     "ipv4": r"^[0-9]{1,3}(\.[0-9]{1,3}){3}$",
-    "ipv6": "^[0-9A-Fa-f:.]{2,45}$",
+    "ipv6": "^[0-9A-Fa-f]*:[0-9A-Fa-f]*:[0-9A-Fa-f:.]*$",
     "email": "@",
     "duration": "^P[0-9A-Z.,]+$",
 }

@@ -5,6 +5,7 @@ from typing import Any, Final
 
 import pytest
 
+from gateway.contract.schemas.claims import Assertion
 from gateway.contract.schemas.containment import (
     Contained,
     Undecided,
@@ -12,6 +13,9 @@ from gateway.contract.schemas.containment import (
     containment,
     shrunk,
 )
+from gateway.contract.schemas.flattening import Steps
+from gateway.contract.schemas.models import Models
+from gateway.contract.schemas.scalars import EMPTY
 from gateway.contract.values.schema import FORMATS
 from tests.unit.tables import each_of
 
@@ -298,6 +302,22 @@ def test_the_table_is_as_long_as_promised() -> None:
     assert len(PAIRS) >= 60
     assert verdicts.count(True) >= 60
     assert verdicts.count(False) >= 40
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"prefixItems": [{}, STRING], "items": False, "contains": INTEGER, "minContains": 2},
+        {"prefixItems": [{}, False], "minItems": 2},
+    ],
+)
+def test_lists_of_different_items_that_cannot_exist_are_proved_empty(schema: Any) -> None:
+    unique = {"type": "array", "uniqueItems": True, **schema}
+    assert Models((unique,), Steps()).of(Assertion(True, 0, unique)) is EMPTY
+
+
+def test_no_address_without_a_colon_is_proved() -> None:
+    assert containment({"pattern": ":"}, {"type": "string", "format": "ipv6"}) == Contained()
 
 
 MAIL_BOX: Final = "A Name <a@b.co>"
