@@ -10,7 +10,6 @@ from msgspec import Struct
 from gateway.authoring.contracts.finding import ContractRefused
 from gateway.authoring.diff.changes import Change
 from gateway.authoring.diff.git import last_commits, text_at
-from gateway.authoring.diff.policies import policies
 from gateway.authoring.diff.sides import changes_between, read_side
 from gateway.authoring.versions.bumps import Release
 from gateway.authoring.versions.lock import FILE, Lock, read_lock
@@ -66,10 +65,6 @@ class History(Struct, frozen=True, kw_only=True):
             old = read_side(ref, self.schemas, self.packages, self.step)
             new = read_side(str(self.schemas), self.schemas, self.packages, self.step)
             self.step("comparing")
-            found = changes_between(old, new, "files", self.step)
+            return changes_between(old, new, "files", self.step)
         except ContractError as error:
             raise LookupError(str(error)) from None
-        if old.contracts is None or new.contracts is None:
-            return found
-        ruled = policies(old.contracts, new.contracts)
-        return (*found, *(each for each in ruled if each not in found))
