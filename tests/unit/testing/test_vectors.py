@@ -209,7 +209,7 @@ def test_a_mutant_that_admits_the_same_is_equivalent_and_not_counted() -> None:
             },
         },
         {"type": "string", "minLength": 10**9},
-        {"type": "string", "pattern": "^(a|b){1000}$", "maxLength": 999},
+        {"type": "string", "pattern": "^(a|b){60}$", "maxLength": 59},
     ],
 )
 def test_hostile_schemas_end(schema: dict[str, Any]) -> None:
