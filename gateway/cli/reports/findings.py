@@ -56,13 +56,15 @@ def verdict(check: Check) -> str:
 def headline(report: Report) -> str:
     """The result in one short sentence."""
     failing = sum(each.fails for each in report.checks)
-    total = len(report.checks)
+    skipped = sum(each.outcome == "skipped" for each in report.checks)
+    total = len(report.checks) - skipped
     noun = report.of if total != 1 else report.of.removesuffix("s")
+    left_out = f", {skipped:,} skipped" if skipped else ""
     if total == 0:
-        return "nothing was checked" if report.of == "checks" else "no change"
+        return f"nothing was checked{left_out}" if report.of == "checks" else "no change"
     if failing == 0:
-        return f"none of {total:,} {noun} fails"
-    return f"{failing:,} of {total:,} {noun} {'fails' if failing == 1 else 'fail'}"
+        return f"none of {total:,} {noun} fails{left_out}"
+    return f"{failing:,} of {total:,} {noun} {'fails' if failing == 1 else 'fail'}{left_out}"
 
 
 def score(coverage: Iterable[Coverage]) -> tuple[int, int]:

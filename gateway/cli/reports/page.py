@@ -261,9 +261,11 @@ def _by_subject(checks: Iterable[Check], subjects: Iterable[str]) -> dict[str, l
     return found
 
 
-def _rank(checks: Iterable[Check]) -> int:
-    """Contracts that fail stand first."""
-    return min((KINDS.index(verdict(each)) for each in checks if each.fails), default=len(KINDS))
+def _rank(checks: Sequence[Check]) -> int:
+    """Contracts that fail stand first, those of which nothing was checked last."""
+    failing = [KINDS.index(verdict(each)) for each in checks if each.fails]
+    is_skipped = all(each.outcome == "skipped" for each in checks)
+    return min(failing, default=len(KINDS) + is_skipped)
 
 
 def _anchor(subject: str, taken: Counter[str]) -> str:

@@ -8,7 +8,7 @@ from lxml import html
 from markdown_it import MarkdownIt
 
 from gateway.cli.reports.markdown import markdown
-from gateway.cli.reports.record import Report
+from gateway.cli.reports.record import Check, Report
 from tests.reports import HOSTILE, hostile, usual
 
 KEEPS_MENTIONS = {"code", "pre"}
@@ -26,7 +26,7 @@ def rendered(report):
 
 
 def test_it_begins_with_the_result():
-    assert markdown(usual()).startswith("### 2 of 5 checks fail\n")
+    assert markdown(usual()).startswith("### 2 of 4 checks fail, 1 skipped\n")
     assert "1 failed, 1 undecided, 1 warning, 1 skipped, 1 passed in 2.0 s" in markdown(usual())
 
 
@@ -81,3 +81,13 @@ def test_findings_of_one_cause_are_one():
     report = Report(command="c", seconds=0.0, checks=(failed,) * 7)
     assert "7 of one cause" in markdown(report)
     assert markdown(report).count("<pre>") == 1
+
+
+def test_what_was_left_out_is_not_counted_as_checked():
+    skipped = Check(subject="s", check="c", outcome="skipped")
+    passed = Check(subject="s", check="c", outcome="passed")
+    for checks, said in (
+        ((skipped, skipped), "### Nothing was checked, 2 skipped\n"),
+        ((skipped, passed), "### None of 1 check fails, 1 skipped\n"),
+    ):
+        assert markdown(Report(command="c", seconds=0.0, checks=checks)).startswith(said)
