@@ -27,6 +27,11 @@ from gateway.testing.kept_vectors import by_subject
 from gateway.testing.links import PROBLEMS, drawn_links, link_lines, link_problems
 from gateway.testing.live import LiveGateway, open_live
 from gateway.testing.runs import SUITE_RUN, SuiteRun, begin
+from gateway.testing.workflow_passes import (
+    WorkflowPasses,
+    follow_workflows,
+    workflows_under_test,
+)
 
 Answers = Callable[[str, str], bool]
 """Whether a tool (its id) may answer while its upstream commits a fault (its name)."""
@@ -49,6 +54,7 @@ _PARAMETERS: Final[Mapping[str, Callable[[Catalogue, OperationDraw], Iterable[st
     "gateway_contract_schema": lambda catalogue, _: by_subject(catalogue, project_under_test()),
     "gateway_documented": lambda catalogue, _: documented_requests(catalogue),
     "gateway_link": drawn_links,
+    "gateway_workflow": lambda *_: (each.id for each in workflows_under_test()),
     "gateway_upstream": lambda catalogue, _: sorted(
         {name for entry in _written(catalogue) if (name := upstream_of(entry))}
     ),
@@ -164,6 +170,15 @@ def gateway_site(gateway_loop: Loop, tmp_path_factory: pytest.TempPathFactory) -
     """The project on mocks with its own policies, and a key for each agent."""
     agents = sorted(catalogue_under_test().grants)
     yield from opened(gateway_loop, open_site(tmp_path_factory.mktemp("gateway"), agents))
+
+
+@pytest.fixture(scope="session")
+def gateway_workflow_passes(
+    gateway_loop: Loop, tmp_path_factory: pytest.TempPathFactory
+) -> WorkflowPasses:
+    """All workflows of the project, followed over every transport."""
+    folder = tmp_path_factory.mktemp("workflows")
+    return gateway_loop.run_until_complete(follow_workflows(workflows_under_test(), folder))
 
 
 @pytest.fixture(scope="session")

@@ -14,3 +14,4 @@ from gateway.testing.suite.secrets import *  # noqa: F403 - each module lists it
 from gateway.testing.suite.vectors import *  # noqa: F403 - each module lists its tests
 from gateway.testing.suite.verdicts import *  # noqa: F403 - each module lists its tests
 from gateway.testing.suite.webhooks import *  # noqa: F403 - each module lists its tests
+from gateway.testing.suite.workflows import *  # noqa: F403 - each module lists its tests

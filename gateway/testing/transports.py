@@ -7,12 +7,13 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import httpx
 from msgspec import Struct
 
 from gateway.catalogue import Entry
+from gateway.transports.http.call_headers import KEY_META
 
 REST: Final = "REST"
 MODERN: Final = "2026-07-28"
@@ -52,8 +53,16 @@ class CallAnswer(Struct, frozen=True):
         return f"{self.status} {self.code}: {self.body.get('detail', self.body.get('message'))}"
 
 
-Ask = Callable[[Entry, bytes], Awaitable[CallAnswer]]
-"""Calls an operation over one transport."""
+class Ask(Protocol):
+    """Calls an operation over one transport."""
+
+    def __call__(
+        self, entry: Entry, arguments: bytes, key: str | None = None, /
+    ) -> Awaitable[CallAnswer]:
+        """Call with `arguments` and an idempotency key, if given."""
+        ...
+
+
 Exchange = Callable[[bytes, Mapping[str, str]], Awaitable[dict[str, Any] | None]]
 """Sends a JSON-RPC message with these header fields, and returns the response to it."""
 
@@ -75,8 +84,10 @@ class Rest:
     def __init__(self, http: httpx.AsyncClient) -> None:
         self._http = http
 
-    async def call(self, entry: Entry, arguments: bytes) -> CallAnswer:
+    async def call(self, entry: Entry, arguments: bytes, key: str | None = None) -> CallAnswer:
         headers = {"content-type": _JSON, "accept": _JSON}
+        if key is not None:
+            headers["idempotency-key"] = key
         reply = await self._http.post(entry.operation.route, content=arguments, headers=headers)
         if reply.status_code != 202:
             return read_rest(reply)
@@ -152,18 +163,22 @@ class Mcp:
         await self._exchange(_INITIALIZED, headers)
 
     async def ask(
-        self, method: str, arguments: bytes | None = None, **params: Any
+        self,
+        method: str,
+        arguments: bytes | None = None,
+        key: str | None = None,
+        **params: Any,
     ) -> dict[str, Any]:
         """The response to a request. `arguments` are sent as they are, even if they are no JSON."""
-        headers, body = request(self._version, method, params, arguments)
+        headers, body = request(self._version, method, params, arguments, key)
         response = await self._exchange(body, headers)
         if response is None:
             raise BrokenAnswer(f"{method} has no response")
         return response
 
-    async def call(self, entry: Entry, arguments: bytes) -> CallAnswer:
+    async def call(self, entry: Entry, arguments: bytes, key: str | None = None) -> CallAnswer:
         name = entry.tool.name
-        answer = read_mcp(await self.ask("tools/call", arguments, name=name), entry)
+        answer = read_mcp(await self.ask("tools/call", arguments, key, name=name), entry)
         job = answer.body.get("job_id") if answer.accepted else None
         if entry.operation.task == "never" or job is None:
             return answer
@@ -176,7 +191,11 @@ class Mcp:
 
 
 def request(
-    version: str, method: str, params: Mapping[str, Any], arguments: bytes | None = None
+    version: str,
+    method: str,
+    params: Mapping[str, Any],
+    arguments: bytes | None = None,
+    key: str | None = None,
 ) -> tuple[dict[str, str], bytes]:
     """The header fields and the text of a request in this revision of MCP."""
     headers = {
@@ -193,6 +212,8 @@ def request(
             "io.modelcontextprotocol/protocolVersion": version,
             "io.modelcontextprotocol/clientCapabilities": {},
         }
+    if key is not None:
+        meta[KEY_META] = key
     message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": {**params, "_meta": meta}}
     text = json.dumps(message).encode()
     if arguments is not None:

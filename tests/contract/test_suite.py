@@ -5,3 +5,4 @@ from gateway.testing.suite.coverage import *  # noqa: F403 - each module lists i
 from gateway.testing.suite.guarantees import *  # noqa: F403 - each module lists its tests
 from gateway.testing.suite.models import *  # noqa: F403 - each module lists its tests
 from gateway.testing.suite.verdicts import *  # noqa: F403 - each module lists its tests
+from gateway.testing.suite.workflows import *  # noqa: F403 - each module lists its tests
