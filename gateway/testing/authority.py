@@ -79,9 +79,11 @@ class Authority:
 def _places(error: jsonschema.ValidationError) -> Iterator[str]:
     here = pointer_of(map(str, error.absolute_path))
     yield here
-    if isinstance(error.instance, dict):
-        required = error.validator_value if error.validator == "required" else ()
-        yield from (child(here, name) for name in (*error.instance, *required))
+    match error.validator, error.validator_value:
+        case "required", list(names):
+            yield from (child(here, name) for name in names)
+        case "dependentRequired", dict(needed):
+            yield from (child(here, name) for names in needed.values() for name in names)
     for each in error.context:
         yield from _places(each)
 

@@ -9,6 +9,7 @@ from typing import Any, Final
 import msgspec
 import pytest
 
+from gateway.cli.reports.forms import write
 from gateway.cli.reports.record import Check, Report
 from gateway.testing import BUDGET_OPTION, REPORT_OPTION, SEED_OPTION, seeding
 from gateway.testing.gateways import catalogue_under_test
@@ -21,7 +22,6 @@ from gateway.testing.records import (
     grouped,
     subject_of,
 )
-from gateway.testing.reporting import write_report
 
 _LEFT_OUT: Final = "left out by the budget"
 _ORDER: Final = (
@@ -125,7 +125,7 @@ class SuiteRun:
             checks=tuple(self._checks),
         )
         for path in self._files:
-            write_report(report, path)
+            write(report, path)
 
 
 SUITE_RUN: Final = pytest.StashKey[SuiteRun]()

@@ -12,11 +12,11 @@ import click
 from gateway.cli.options import project_folder, settings_of, settings_options
 from gateway.cli.problems import CANNOT_RUN, FINDINGS, OK
 from gateway.cli.project import check_project
+from gateway.cli.reports.forms import form_of
 from gateway.errors import ConfigurationError
 from gateway.installed import install_command
 from gateway.testing import ALL_OPTION, BUDGET_OPTION, REPORT_OPTION, SEED_OPTION
 from gateway.testing.options import budget_option, report_option
-from gateway.testing.reporting import check_form
 
 SUITE: Final = Path(__file__).with_name("test_contracts.py")
 REPLAYING: Final = "gateway.testing.replaying"
@@ -80,7 +80,7 @@ def _drawing(flags: dict[str, Any]) -> list[str]:
     if budget is not None:
         found += [BUDGET_OPTION, str(budget)]
     for path in flags.pop("reports"):
-        check_form(path)
+        form_of(path)
         found += [REPORT_OPTION, str(path.absolute())]
     return found
 

@@ -1,7 +1,9 @@
 """`gateway verify`: the examples of all contracts over the transports of served gateways."""
 
 import asyncio
+import resource
 import tempfile
+import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -19,10 +21,14 @@ from gateway.cli.options import json_option, settings_of, settings_options
 from gateway.cli.output import print_json, print_table, progress
 from gateway.cli.problems import FINDINGS, OK, parted, plain
 from gateway.cli.project import known_connector, open_project
+from gateway.cli.reports.forms import form_of, write
+from gateway.cli.reports.record import Check, Replay
+from gateway.cli.reports.record import Report as CheckReport
 from gateway.errors import ConfigurationError
 from gateway.settings import Settings
 from gateway.testing.cases import Case, example_cases, made_cases
 from gateway.testing.judging import Verdict, erratic, judged, varying, verdict_on
+from gateway.testing.options import budget_option, report_option
 from gateway.testing.served import TRANSPORTS, Gateways, World
 from gateway.testing.transports import REST, Ask, BrokenAnswer, CallAnswer, TransportFailed
 
@@ -41,6 +47,8 @@ class ToolReport(Struct, frozen=True, kw_only=True):
     failures: tuple[str, ...] = ()
     varying: tuple[str, ...] = ()
     """Members that differ between runs, such as times. They are not compared between transports."""
+    checks: tuple[Check, ...] = ()
+    """What failed, with the command that makes the call again."""
 
     @property
     def is_verified(self) -> bool:
@@ -48,15 +56,25 @@ class ToolReport(Struct, frozen=True, kw_only=True):
 
 
 async def verify(
-    catalogue: Catalogue, world: World, cases: Sequence[Case], report: Report
+    catalogue: Catalogue,
+    world: World,
+    cases: Sequence[Case],
+    report: Report,
+    budget: float | None = None,
 ) -> list[ToolReport]:
-    """Call `cases` over all transports, on mocks. Raises `TransportFailed`."""
+    """Call `cases` over all transports, on mocks. Raises `TransportFailed`.
+
+    With a budget of seconds, the cases that the first pass reaches in its share of it.
+    """
     async with Gateways(world, report) as gateways:
         # One after the other: each has the machine to itself. REST is the reference, and runs
         # twice, to find values that vary.
-        passes = [
-            await _pass(gateways, name, catalogue, cases, report) for name in (*TRANSPORTS, REST)
-        ]
+        share = None if budget is None else budget / (len(TRANSPORTS) + 1)
+        passes = []
+        for name in (*TRANSPORTS, REST):
+            passes.append(await _pass(gateways, name, catalogue, cases, (report, share)))
+            # What the first pass had no time for, the others leave out.
+            cases, share = cases[: len(passes[0])], None
     by_transport, repeated = dict(zip(TRANSPORTS, passes, strict=False)), passes[-1]
     found: dict[str, list[int]] = {}
     for number, case in enumerate(cases):
@@ -73,12 +91,20 @@ async def verify(
 
 
 async def _pass(
-    gateways: Gateways, name: str, catalogue: Catalogue, cases: Sequence[Case], report: Report
+    gateways: Gateways,
+    name: str,
+    catalogue: Catalogue,
+    cases: Sequence[Case],
+    bounds: tuple[Report, float | None],
 ) -> list[CallAnswer]:
     answers: list[CallAnswer] = []
+    report, share = bounds
     try:
         async with TRANSPORTS[name](gateways) as ask:
+            began = time.monotonic()
             for case in cases:
+                if share is not None and answers and time.monotonic() - began > share:
+                    break
                 report(f"{name} {case.contract}")
                 answers.append(await _answer(ask, catalogue.find(case.contract), case.arguments))
     except TransportFailed as failed:
@@ -125,6 +151,19 @@ def _tool_report(
         },
         failures=tuple(_failure(each) for each in verdicts if each.outcome == "failed"),
         varying=tuple(sorted(varies)),
+        checks=tuple(_check(each) for each in verdicts if each.outcome == "failed"),
+    )
+
+
+def _check(verdict: Verdict) -> Check:
+    return Check(
+        subject=verdict.case.contract,
+        check=verdict.oracle,
+        outcome="failed",
+        text=_failure(verdict),
+        cause=f"{verdict.oracle} {verdict.place} at {verdict.transport or 'REST'}",
+        input=verdict.case.arguments.decode("utf-8", "backslashreplace"),
+        replay=Replay(command=verdict.replay),
     )
 
 
@@ -140,9 +179,18 @@ def _failure(verdict: Verdict) -> str:
     help="Verify the tools of all connectors (default).",
 )
 @click.option("--connector", help="Only the tools of this connector.")
+@budget_option
+@report_option
 @settings_options("schemas", "package", "seed")
 @json_option
-def command(*, connectors: bool, connector: str | None, as_json: bool, **flags: Any) -> int:  # noqa: ARG001 - always true: there is nothing else to verify
+def command(
+    *,
+    connector: str | None,
+    budget: float | None,
+    reports: tuple[Path, ...],
+    as_json: bool,
+    **flags: Any,
+) -> int:
     """Call every tool with its contract's examples over every transport, on mocks.
 
     Imported operations that read are called once each, with arguments made of their schemas, and
@@ -153,34 +201,87 @@ def command(*, connectors: bool, connector: str | None, as_json: bool, **flags: 
     against the tool's output schema, and all transports must return the same. No real system is
     called. Exit code 1 if something fails.
     """
+    began = time.monotonic()
+    del flags["connectors"]  # always true: there is nothing else to verify
+    for path in reports:
+        form_of(path)
     settings = settings_of(flags)
     if stale := _stale(settings):
         click.echo(stale, err=True)
         return FINDINGS
     catalogue = open_project(settings)
     only = None if connector is None else known_connector(catalogue, connector)
+    found, notes = _verified(settings, catalogue, only, budget)
+    if as_json:
+        print_json(found)
+    else:
+        _print(found)
+    for line in (*notes, _figures(time.monotonic() - began)):
+        click.echo(line, err=True)
+    for path in reports:
+        write(_recorded(found, time.monotonic() - began, only), path)
+    return OK if all(each.is_verified for each in found) else FINDINGS
+
+
+def _verified(
+    settings: Settings, catalogue: Catalogue, only: str | None, budget: float | None
+) -> tuple[list[ToolReport], list[str]]:
+    """What was found, and what was left out. Raises `ConfigurationError`."""
     with (
         tempfile.TemporaryDirectory(prefix="gateway-verify-") as folder,
         progress("verify") as report,
     ):
         made = made_cases(catalogue, only, report)
-        cases = [*example_cases(catalogue, only), *made.cases]
+        known = [*example_cases(catalogue, only), *made.cases]
+        cases = known if budget is None else _first_of_each(known)
         world = World(Path(folder), tuple(catalogue.upstreams), _served(settings))
         try:
-            reports = asyncio.run(verify(catalogue, world, cases, report))
+            found = asyncio.run(verify(catalogue, world, cases, report, budget))
         except TransportFailed as failed:
             output = world.last_words()
             for line in output:
                 click.echo(plain(line), err=True)
             fix = "see its output above" if output else "see `gateway doctor`"
             raise ConfigurationError(f"{failed}; {fix}") from None
-    if as_json:
-        print_json(reports)
-    else:
-        _print(reports)
-    for line in made.lines():
-        click.echo(line, err=True)
-    return OK if all(report.is_verified for report in reports) else FINDINGS
+    left_out = len(cases) - sum(each.examples for each in found)
+    notes = [*made.lines()]
+    if left_out:
+        notes.append(f"left out: {amount(left_out, 'example')}, because the budget is {budget:g} s")
+    return found, notes
+
+
+def _first_of_each(cases: Sequence[Case]) -> list[Case]:
+    """The first case of each tool, then the second ones: where time ends, every tool was called."""
+    seen: dict[str, int] = {}
+    ranked = []
+    for case in cases:
+        seen[case.contract] = seen.get(case.contract, 0) + 1
+        ranked.append((seen[case.contract], case))
+    return [case for _, case in sorted(ranked, key=lambda each: each[0])]
+
+
+def _figures(seconds: float) -> str:
+    """How long it took, and in how much memory."""
+    kilobytes = max(
+        resource.getrusage(who).ru_maxrss
+        for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    )
+    return f"{seconds:.1f} s, at most {kilobytes // 1024} MB in one process"
+
+
+def _recorded(found: Sequence[ToolReport], seconds: float, only: str | None) -> CheckReport:
+    """Each tool with what failed, or with one check that passed."""
+    checks: list[Check] = []
+    for each in found:
+        passed = Check(
+            subject=each.operation,
+            check="transports-alike",
+            outcome="passed",
+            cases=sum(each.verified.values()),
+        )
+        checks += each.checks or (passed,)
+    command = "gateway verify" + (f" --connector {only}" if only else "")
+    return CheckReport(command=command, seconds=round(seconds, 3), checks=tuple(checks))
 
 
 def _served(settings: Settings) -> dict[str, str]:

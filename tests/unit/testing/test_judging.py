@@ -52,8 +52,25 @@ def test_an_answer_is_held_against_the_expectation_and_the_first_one(expectation
 
 def test_mcp_takes_no_arguments_that_are_no_object():
     case = greet("invalid", b"[]")
-    assert causes(shipped(), case, INVALID, NO_OBJECT) == ["", ""]
-    assert causes(shipped(), case, INVALID, INVALID)[1]
+    refused = replace(INVALID, errors=frozenset({("", "type")}))
+    assert causes(shipped(), case, refused, NO_OBJECT) == ["", ""]
+    assert causes(shipped(), case, refused, refused)[1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "pointer", "keyword", "is_right"),
+    [
+        (b'{"name":1}', "/name", "type", True),
+        (b'{"name":1}', "", "type", False),
+        (b"{}", "/name", "required", True),
+        (b'{"name":"a","b\\u0082":1}', "/b", "additionalProperties", True),
+        (b'{"name":"a","b":1}', "/name/b", "additionalProperties", False),
+    ],
+)
+def test_a_pointer_leads_to_what_the_authority_refuses(arguments, pointer, keyword, is_right):
+    refused = replace(INVALID, errors=frozenset({(pointer, keyword)}))
+    found = causes(shipped(), greet("invalid", arguments), refused, refused)
+    assert (found == ["", ""]) is is_right
 
 
 def test_what_is_refused_as_invalid_has_sent_nothing():
