@@ -96,8 +96,10 @@ def _whole(**members: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _said(changes: tuple[Change, ...]) -> Said:
-    if any(each.verdict is Verdict.BREAKING or each.severity == "error" for each in changes):
+    undecided = [each for each in changes if each.verdict is Verdict.UNDECIDED]
+    failing = [each for each in changes if each.severity == "error" and each not in undecided]
+    if failing or any(each.verdict is Verdict.BREAKING for each in changes):
         return "breaking"
-    if any(each.verdict is Verdict.UNDECIDED for each in changes):
+    if undecided:
         return "undecided"
     return "safe" if changes else "same"
