@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any
 
 from gateway.contract.values.schema import Validator
-from gateway.testing.cases import Case
+from gateway.testing.cases import Case, Expectation
 from gateway.testing.fixtures import Loop
 from gateway.testing.gateways import Faces, catalogue_under_test, project_under_test
 from gateway.testing.judging import Verdict, failures
@@ -46,7 +46,7 @@ def test_vectors_of_arguments_are_judged_alike(
     verdicts: list[Verdict] = []
     for vector in _vectors(f"{gateway_written_operation} input").vectors:
         text = json.dumps(vector.value).encode()
-        expectation = "admitted" if vector.valid else "invalid"
+        expectation: Expectation = "admitted" if vector.valid else "invalid"
         case = Case(gateway_written_operation, text, vector.name, expectation)
         verdicts += gateway_loop.run_until_complete(gateway_faces.verdicts(case))
 
