@@ -178,11 +178,8 @@ def _is_placed(case: Case, entry: Entry, answer: CallAnswer) -> bool:
     if one does.
     """
     places = authority_on(entry).places(json.loads(case.arguments))
-    named = {
-        pointer.rpartition("/")[0] if keyword in _OF_NAMES else pointer
-        for pointer, keyword in answer.errors
-        if not is_beyond(keyword)
-    }
+    named = {pointer for pointer, keyword in answer.errors if not is_beyond(keyword)}
+    named |= {place.rpartition("/")[0] for place, keyword in answer.errors if keyword in _OF_NAMES}
     return not places or not named or not places.isdisjoint(named)
 
 
