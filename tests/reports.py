@@ -2,7 +2,7 @@
 
 from typing import Any, Final, Literal
 
-from gateway.cli.reports.record import Check, Coverage, Mutants, Replay, Report, Sides
+from gateway.cli.reports.record import Check, ContractCoverage, Mutants, ReplayLines, Report, Sides
 
 HOSTILE: Final = {
     "script": "</script><script>alert(1)</script>",
@@ -24,7 +24,7 @@ HOSTILE: Final = {
 
 def hostile(text: str, of: Literal["checks", "changes"] = "checks") -> Report:
     """A report with `text` in every member that a contract or a caller can write."""
-    replay = Replay(command=text, curl=text, rpc=text)
+    replay = ReplayLines(command=text, curl=text, rpc=text)
     sides = Sides(
         verdict="breaking",
         direction=text,
@@ -55,7 +55,7 @@ def hostile(text: str, of: Literal["checks", "changes"] = "checks") -> Report:
     if len(text) > 100_000:
         checks = checks[:2]  # so that the tests are not slow
     mutants = Mutants(killed=3, equivalent=1, undecided=0, survivors=(text,))
-    coverage = Coverage(subject=text, keywords=5, seen=4, missed=(text,), mutants=mutants)
+    coverage = ContractCoverage(subject=text, keywords=5, seen=4, missed=(text,), mutants=mutants)
     return Report(command=text, seed=7, seconds=1.5, checks=checks, coverage=(coverage,), of=of)
 
 
@@ -73,7 +73,7 @@ def usual() -> Report:
         pointer="/input/properties/players",
         cause="players",
         input='{"players": 1.0}',
-        replay=Replay(
+        replay=ReplayLines(
             command="gateway test --replay 'golf/search_tee_times {\"players\": 1.0}'",
             curl="curl -sS http://127.0.0.1:8700/v1/golf/search_tee_times",
             rpc='{"jsonrpc":"2.0","id":1,"method":"tools/call"}',
@@ -102,7 +102,7 @@ def usual() -> Report:
             Check(subject="gmail/send_email", check="live", outcome="skipped", text="No key."),
         ),
         coverage=(
-            Coverage(
+            ContractCoverage(
                 subject="gmail/send_email",
                 keywords=14,
                 seen=13,

@@ -9,7 +9,7 @@ import msgspec
 
 from gateway.amounts import amount
 from gateway.catalogue import Catalogue
-from gateway.cli.reports.record import Check, Replay
+from gateway.cli.reports.record import Check, ReplayLines
 from gateway.errors import UnknownOperation
 from gateway.testing.judging import Verdict
 from gateway.testing.replays import replay_of
@@ -38,7 +38,7 @@ def checks_of(verdicts: Sequence[Verdict], catalogue: Catalogue) -> list[Check]:
 def _check(failed: Sequence[Verdict], catalogue: Catalogue) -> Check:
     first = failed[0]
     text = "; ".join(f"{each.transport}: {each.cause}" for each in failed)
-    replay = Replay(command=first.replay)
+    replay = ReplayLines(command=first.replay)
     with suppress(UnknownOperation):
         replay = replay_of(catalogue.find(first.case.contract), first.case.arguments)
     where = ", ".join(each.transport for each in failed)

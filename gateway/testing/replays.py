@@ -7,7 +7,7 @@ from typing import Final
 import msgspec
 
 from gateway.catalogue import Entry
-from gateway.cli.reports.record import Replay
+from gateway.cli.reports.record import ReplayLines
 
 CURL_KEY: Final = "$GATEWAY_KEY"
 """No line holds a key: the shell puts it in."""
@@ -34,7 +34,7 @@ def parted_replay(text: str) -> tuple[str, bytes]:
     return contract, arguments.strip().encode()
 
 
-def replay_of(entry: Entry, arguments: bytes) -> Replay:
+def replay_of(entry: Entry, arguments: bytes) -> ReplayLines:
     """The three lines of a call."""
     text = arguments.decode("utf-8", "backslashreplace")
     curl = (
@@ -42,7 +42,7 @@ def replay_of(entry: Entry, arguments: bytes) -> Replay:
         f' -H "authorization: Bearer {CURL_KEY}" -H "content-type: application/json"'
         f" --data-binary {quote(text)}"
     )
-    return Replay(
+    return ReplayLines(
         command=replay_command(entry.id, arguments), curl=curl, rpc=_rpc(entry.tool.name, arguments)
     )
 

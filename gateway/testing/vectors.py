@@ -13,7 +13,7 @@ from typing import Any, Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from gateway.cli.reports.record import Coverage, Mutants
+from gateway.cli.reports.record import ContractCoverage, Mutants
 from gateway.contract.schemas.keywords import ANNOTATIONS, SCHEMA_LISTS, SCHEMA_MAPS, subschemas
 from gateway.contract.schemas.mutants import Mutant, mutants, replaced
 from gateway.contract.schemas.witnesses import Search, Told
@@ -60,9 +60,9 @@ class Vectors(Struct, frozen=True, kw_only=True):
         decidable = self.killed + len(self.survivors)
         return self.killed / decidable if decidable else 1.0
 
-    def coverage(self, subject: str) -> Coverage:
+    def coverage(self, subject: str) -> ContractCoverage:
         """The record of reports."""
-        return Coverage(
+        return ContractCoverage(
             subject=subject,
             keywords=self.keywords,
             seen=self.keywords - len(self.missed),

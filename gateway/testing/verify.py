@@ -22,7 +22,7 @@ from gateway.cli.output import print_json, print_table, progress
 from gateway.cli.problems import FINDINGS, OK, parted, plain
 from gateway.cli.project import known_connector, open_project
 from gateway.cli.reports.forms import form_of, write
-from gateway.cli.reports.record import Check, Replay
+from gateway.cli.reports.record import Check, ReplayLines
 from gateway.cli.reports.record import Report as CheckReport
 from gateway.errors import ConfigurationError
 from gateway.settings import Settings
@@ -163,7 +163,7 @@ def _check(verdict: Verdict) -> Check:
         text=_failure(verdict),
         cause=f"{verdict.oracle} {verdict.place} at {verdict.transport or 'REST'}",
         input=verdict.case.arguments.decode("utf-8", "backslashreplace"),
-        replay=Replay(command=verdict.replay),
+        replay=ReplayLines(command=verdict.replay),
     )
 
 

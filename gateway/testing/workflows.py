@@ -15,7 +15,7 @@ from gateway.authoring.workflows.conditions import BadCondition, Criterion
 from gateway.authoring.workflows.expressions import NoValue, Source, Values, filled
 from gateway.authoring.workflows.reading import FollowUp, Invariant, Step, Workflow
 from gateway.catalogue import Catalogue, Entry
-from gateway.cli.reports.record import Check, Replay
+from gateway.cli.reports.record import Check, ReplayLines
 from gateway.errors import UnknownOperation
 from gateway.testing.judging import breaks_contract, erratic, masked, varying
 from gateway.testing.transports import Ask, CallAnswer
@@ -87,9 +87,9 @@ class WorkflowRun(Struct, frozen=True, kw_only=True):
     failure: UnmetCondition | None = None
 
     @property
-    def replay(self) -> Replay:
+    def replay(self) -> ReplayLines:
         """All calls up to the failure, one line each: the later ones need the earlier ones."""
-        return Replay(
+        return ReplayLines(
             command=f"gateway test -- -k {quote(self.workflow.id)}",
             curl="\n".join(each.curl for each in self.calls) or None,
             rpc="\n".join(each.rpc for each in self.calls) or None,
@@ -352,5 +352,5 @@ def check_of(transport: str, run: WorkflowRun, difference: str | None = None) ->
         line=workflow.line,
         pointer=failure.pointer if failure else workflow.pointer,
         cause=f"{workflow.id} {failure.pointer if failure else difference or ''}".strip(),
-        replay=run.replay if text else Replay(),
+        replay=run.replay if text else ReplayLines(),
     )

@@ -10,7 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from gateway.authoring.contracts import yamltext
-from gateway.authoring.diff.changes import Change, Severity, Verdict
+from gateway.authoring.diff.changes import ChangeVerdict, ContractChange, Severity
 from gateway.authoring.diff.rules import RULES
 from gateway.contract.values.nearest import hint
 from gateway.errors import ContractError
@@ -49,15 +49,15 @@ class Decisions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 class Judged(Struct, frozen=True, kw_only=True):
     """The changes, after what the team has decided."""
 
-    changes: tuple[Change, ...]
+    changes: tuple[ContractChange, ...]
     accepted: Mapping[str, str] = {}
     """The reason for each fingerprint that was acknowledged."""
     unmatched: tuple[Acknowledged, ...] = ()
     """Entries of no change."""
 
-    def fails(self, change: Change) -> bool:
+    def fails(self, change: ContractChange) -> bool:
         """Whether the change makes the comparison fail."""
-        is_open = change.verdict is not Verdict.SAFE and change.severity == "error"
+        is_open = change.verdict is not ChangeVerdict.SAFE and change.severity == "error"
         return is_open and fingerprint(change) not in self.accepted
 
 
@@ -77,7 +77,7 @@ def read_decisions(path: Path) -> Decisions:
         ) from None
 
 
-def judged(changes: Iterable[Change], decisions: Decisions) -> Judged:
+def judged(changes: Iterable[ContractChange], decisions: Decisions) -> Judged:
     """`changes` with the severities of the team, and which of them it has accepted."""
     severities = {each.rule: each.severity for each in decisions.severities}
     found = tuple(_with_severity(each, severities) for each in changes)
@@ -91,7 +91,7 @@ def judged(changes: Iterable[Change], decisions: Decisions) -> Judged:
     )
 
 
-def fingerprint(change: Change) -> str:
+def fingerprint(change: ContractChange) -> str:
     """A short digest of what changed and where. Lines and witnesses are no part of it."""
     place = change.new or change.old
     parts = [
@@ -117,6 +117,6 @@ def _checked(decisions: Decisions, path: Path) -> Decisions:
     return decisions
 
 
-def _with_severity(change: Change, severities: Mapping[str, Severity]) -> Change:
+def _with_severity(change: ContractChange, severities: Mapping[str, Severity]) -> ContractChange:
     severity = severities.get(change.rule, change.severity)
     return change if severity == change.severity else replace(change, severity=severity)

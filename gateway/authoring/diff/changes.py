@@ -49,7 +49,7 @@ _READ: Final = frozenset(
 )
 
 
-class Verdict(StrEnum):
+class ChangeVerdict(StrEnum):
     """What is known of a change."""
 
     SAFE = "safe"
@@ -67,7 +67,7 @@ Level = Literal["wire", "api", "files"]
 """The strictness ladder: `files` forbids all that `api` forbids, and `api` all that `wire` does."""
 
 
-class Place(Struct, frozen=True):
+class ChangePlace(Struct, frozen=True):
     """Where something is written."""
 
     path: str
@@ -75,7 +75,7 @@ class Place(Struct, frozen=True):
     pointer: str
 
 
-class Change(Struct, frozen=True, kw_only=True):
+class ContractChange(Struct, frozen=True, kw_only=True):
     """One difference between the old and the new side."""
 
     rule: str
@@ -83,12 +83,12 @@ class Change(Struct, frozen=True, kw_only=True):
     subject: str
     """The contract: the id of a tool, webhook or event, or method and path of an operation."""
     direction: Direction | None = None
-    verdict: Verdict
+    verdict: ChangeVerdict
     severity: Severity
     text: str
     """One sentence. Names of contracts are data: printed inert."""
-    old: Place | None = None
-    new: Place | None = None
+    old: ChangePlace | None = None
+    new: ChangePlace | None = None
     witness: Any | UnsetType = UNSET
     accepted_by: Literal["old", "new"] | None = None
     """The side that accepts the witness. The other refuses it."""

@@ -6,11 +6,17 @@ from typing import Any, Final
 import msgspec
 from msgspec import UNSET
 
-from gateway.authoring.diff.changes import Change, Direction, Level, Place, Verdict
+from gateway.authoring.diff.changes import (
+    ChangePlace,
+    ChangeVerdict,
+    ContractChange,
+    Direction,
+    Level,
+)
 from gateway.authoring.diff.descent import TwoDefinitions
-from gateway.authoring.diff.proving import Comparison, Gap
+from gateway.authoring.diff.proving import Gap, SchemaComparison
 from gateway.authoring.diff.rules import RULES, severity_at
-from gateway.authoring.diff.surface import Exchange, Fact, Subject, lonely, paired
+from gateway.authoring.diff.surface import ExchangedSchema, Fact, Subject, lonely, paired
 from gateway.contract.values.pointers import child
 
 Subjects = Mapping[str, Subject]
@@ -33,9 +39,9 @@ class Comparer:
 
     def changes(
         self, old: Subjects, new: Subjects, step: Callable[[str], None] = lambda _: None
-    ) -> tuple[Change, ...]:
+    ) -> tuple[ContractChange, ...]:
         """All changes, in the order of their subjects, each once."""
-        found: list[Change] = []
+        found: list[ContractChange] = []
         for name in sorted(old.keys() | new.keys()):
             step(name)
             if name not in new:
@@ -46,11 +52,11 @@ class Comparer:
                 found += self._subject(old[name], new[name])
         return _unique(found)
 
-    def _gone(self, subject: Subject) -> Change:
+    def _gone(self, subject: Subject) -> ContractChange:
         text = f"the {subject.kind} is gone"
         return self._structural(f"{subject.kind}-removed", subject.name, text, old=subject.place)
 
-    def _come(self, subject: Subject) -> Change:
+    def _come(self, subject: Subject) -> ContractChange:
         text = f"the {subject.kind} is new"
         return self._structural(f"{subject.kind}-added", subject.name, text, new=subject.place)
 
@@ -59,25 +65,25 @@ class Comparer:
         rule: str,
         subject: str,
         text: str,
-        old: Place | None = None,
-        new: Place | None = None,
+        old: ChangePlace | None = None,
+        new: ChangePlace | None = None,
         direction: Direction | None = None,
-    ) -> Change:
+    ) -> ContractChange:
         severity = severity_at(RULES[rule], self._level)
         is_break = RULES[rule].severity == "error"
-        safe = Verdict.SAFE if RULES[rule].severity == "info" else Verdict.POLICY
-        return Change(
+        safe = ChangeVerdict.SAFE if RULES[rule].severity == "info" else ChangeVerdict.POLICY
+        return ContractChange(
             rule=rule,
             subject=subject,
             direction=direction,
-            verdict=Verdict.BREAKING if is_break else safe,
+            verdict=ChangeVerdict.BREAKING if is_break else safe,
             severity=severity,
             text=text,
             old=old,
             new=new,
         )
 
-    def _subject(self, old: Subject, new: Subject) -> Iterator[Change]:
+    def _subject(self, old: Subject, new: Subject) -> Iterator[ContractChange]:
         yield from self._facts(old, new)
         yield from self._security(old, new)
         for part in lonely(old, new):
@@ -97,7 +103,7 @@ class Comparer:
         for one, other in paired(old, new):
             yield from self._part(old.name, one, other)
 
-    def _facts(self, old: Subject, new: Subject) -> Iterator[Change]:
+    def _facts(self, old: Subject, new: Subject) -> Iterator[ContractChange]:
         for name, one in old.facts.items():
             if name in new.facts:
                 yield from self._fact(old.name, name, one, new.facts[name])
@@ -114,12 +120,12 @@ class Comparer:
                     other.added, old.name, text, new=other.place, direction=other.direction
                 )
 
-    def _fact(self, subject: str, name: str, old: Fact, new: Fact) -> Iterator[Change]:
+    def _fact(self, subject: str, name: str, old: Fact, new: Fact) -> Iterator[ContractChange]:
         if old.value != new.value and old.changed:
             text = f"{name}: {old.value} → {new.value}"
             yield self._structural(old.changed, subject, text, old.place, new.place, old.direction)
 
-    def _security(self, old: Subject, new: Subject) -> Iterator[Change]:
+    def _security(self, old: Subject, new: Subject) -> Iterator[ContractChange]:
         before, after = old.security or (frozenset(),), new.security or (frozenset(),)
         refused = [each for each in before if not any(_is_enough(each, one) for one in after)]
         if refused:
@@ -129,7 +135,9 @@ class Comparer:
             text = "other credentials are enough too"
             yield self._structural("security-widened", old.name, text, old.place, new.place)
 
-    def _part(self, subject: str, old: Exchange, new: Exchange) -> Iterator[Change]:
+    def _part(
+        self, subject: str, old: ExchangedSchema, new: ExchangedSchema
+    ) -> Iterator[ContractChange]:
         """The changes of one schema: what breaks, else what is proved to be safe."""
         grows = old.direction.may_grow
         outer, inner = (new, old) if grows else (old, new)
@@ -142,13 +150,13 @@ class Comparer:
             if places not in broken:
                 yield self._safe(subject, outer, inner, gap)
 
-    def _gaps(self, outer: Exchange, inner: Exchange) -> Iterator[Gap]:
+    def _gaps(self, outer: ExchangedSchema, inner: ExchangedSchema) -> Iterator[Gap]:
         definitions = self._both(outer.definitions, inner.definitions)
         if definitions.are_same(outer.schema, inner.schema):
             return
         key = (id(outer.definitions), id(inner.definitions), outer.direction.may_grow)
         known = self._known.setdefault(key, {})
-        yield from Comparison(definitions, known, outer.schema, inner.schema).gaps()
+        yield from SchemaComparison(definitions, known, outer.schema, inner.schema).gaps()
 
     def _both(self, outer: Mapping[str, Any], inner: Mapping[str, Any]) -> TwoDefinitions:
         key = (id(outer), id(inner))
@@ -156,7 +164,9 @@ class Comparer:
             self._definitions[key] = TwoDefinitions(outer, inner)
         return self._definitions[key]
 
-    def _breaking(self, subject: str, outer: Exchange, inner: Exchange, gap: Gap) -> Change:
+    def _breaking(
+        self, subject: str, outer: ExchangedSchema, inner: ExchangedSchema, gap: Gap
+    ) -> ContractChange:
         grows = inner.direction.may_grow
         wanted = {"required": _REQUIRED, "member": _MEMBER, "narrowed": _NARROWED}
         candidate = gap.candidate
@@ -165,11 +175,11 @@ class Comparer:
             rule = RULES[inner.member_removed]
         is_shown = gap.witness is not UNSET
         outer_place, inner_place = _places(outer, inner, gap)
-        return Change(
+        return ContractChange(
             rule=rule.id if is_shown else "schema-rewritten",
             subject=subject,
             direction=inner.direction,
-            verdict=Verdict.BREAKING if is_shown else Verdict.UNDECIDED,
+            verdict=ChangeVerdict.BREAKING if is_shown else ChangeVerdict.UNDECIDED,
             severity=severity_at(rule, self._level) if is_shown else "error",
             text=f"{inner.name}: {_what(gap, is_outer_new=grows)}",
             old=inner_place if grows else outer_place,
@@ -179,16 +189,18 @@ class Comparer:
             refusal=gap.refusal,
         )
 
-    def _safe(self, subject: str, outer: Exchange, inner: Exchange, gap: Gap) -> Change:
+    def _safe(
+        self, subject: str, outer: ExchangedSchema, inner: ExchangedSchema, gap: Gap
+    ) -> ContractChange:
         """A change that is proved to be safe. `gap` is of the other direction."""
         grows = inner.direction.may_grow
         inner_place, outer_place = _places(inner, outer, gap)
         rule = RULES[_SAFE[grows]]
-        return Change(
+        return ContractChange(
             rule=rule.id,
             subject=subject,
             direction=inner.direction,
-            verdict=Verdict.SAFE,
+            verdict=ChangeVerdict.SAFE,
             severity=rule.severity,
             text=f"{inner.name}: {_what(gap, is_outer_new=not grows)}",
             old=inner_place if grows else outer_place,
@@ -196,7 +208,9 @@ class Comparer:
         )
 
 
-def _places(outer: Exchange, inner: Exchange, gap: Gap) -> tuple[Place, Place]:
+def _places(
+    outer: ExchangedSchema, inner: ExchangedSchema, gap: Gap
+) -> tuple[ChangePlace, ChangePlace]:
     """Where the keyword of the gap is written, or the schema around it."""
     keywords = gap.candidate.keywords
     below = child("", keywords[0]) if len(keywords) == 1 else ""
@@ -263,6 +277,6 @@ def _text(value: Any) -> str:
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
 
 
-def _unique(changes: list[Change]) -> tuple[Change, ...]:
+def _unique(changes: list[ContractChange]) -> tuple[ContractChange, ...]:
     known = {msgspec.json.encode(each, order="deterministic"): each for each in changes}
     return tuple(known.values())

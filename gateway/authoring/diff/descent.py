@@ -14,7 +14,7 @@ import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
 from gateway.authoring.diff.least import Least
-from gateway.authoring.diff.prepared import UNREAD, Written, encoded
+from gateway.authoring.diff.prepared import UNREAD, WrittenDefinitions, encoded
 from gateway.contract.schemas.containment import Contained, Witness, containment
 from gateway.contract.schemas.samples import Schemas
 from gateway.contract.values.pointers import child
@@ -108,7 +108,7 @@ class TwoDefinitions:
     def _found(self) -> Iterator[str]:
         users: dict[str, list[str]] = {}
         waiting: list[str] = []
-        outer, inner = Written.of(self.outer), Written.of(self.inner)
+        outer, inner = WrittenDefinitions.of(self.outer), WrittenDefinitions.of(self.inner)
         for name in {**dict.fromkeys(self.outer), **dict.fromkeys(self.inner)}:
             text = outer.text(name)
             if text is None or text != inner.text(name):

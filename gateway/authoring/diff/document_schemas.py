@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final, Literal, NamedTuple
 
 from gateway.authoring.diff import prepared as forms
-from gateway.authoring.diff.changes import Direction, Place
+from gateway.authoring.diff.changes import ChangePlace, Direction
 from gateway.authoring.diff.prepared import UNREAD, Later, prepared
-from gateway.authoring.diff.surface import Exchange, Locate
+from gateway.authoring.diff.surface import ExchangedSchema, Locate
 from gateway.authoring.openapi.reading.bundle import REFUSED
 from gateway.authoring.openapi.reading.dialect import WIDENING, Directions, component_of, hide
 from gateway.authoring.openapi.reading.normalise import NormalDocument
@@ -20,7 +20,7 @@ _OUTPUT: Final = frozenset(
 Side = Literal["input", "output"]
 
 
-class Written(NamedTuple):
+class WrittenSchema(NamedTuple):
     """A schema of the normal form, and its pointer there."""
 
     schema: Any
@@ -42,10 +42,10 @@ class DocumentSchemas:
             "output": Later(self._names, lambda name: self._component(name, "output"), written),
         }
 
-    def exchange(self, name: str, direction: Direction, written: Written) -> Exchange:
+    def exchange(self, name: str, direction: Direction, written: WrittenSchema) -> ExchangedSchema:
         """The exchange of one schema."""
         side: Side = "output" if direction in _OUTPUT else "input"
-        return Exchange(
+        return ExchangedSchema(
             name=name,
             direction=direction,
             schema=self._prepared(written.schema, side, frozenset()),
@@ -57,12 +57,12 @@ class DocumentSchemas:
         self,
         name: str,
         direction: Direction,
-        members: Mapping[str, Written],
+        members: Mapping[str, WrittenSchema],
         required: Iterable[str],
         *,
         is_closed: bool,
         is_output: bool,
-    ) -> Exchange:
+    ) -> ExchangedSchema:
         """The exchange of an object that is written in parts: parameters, or headers."""
         side: Side = "output" if is_output else "input"
         schema = {
@@ -75,7 +75,7 @@ class DocumentSchemas:
             **({"additionalProperties": False} if is_closed else {}),
         }
         places = {pointer_of(("properties", each)): one.pointer for each, one in members.items()}
-        return Exchange(
+        return ExchangedSchema(
             name=name,
             direction=direction,
             schema=prepared(schema),
@@ -130,19 +130,19 @@ class DocumentSchemas:
     def _locate(self, places: Mapping[str, str]) -> Locate:
         """Where the parts of an exchange are written. `places` are pointers of its parts."""
 
-        def place(at: str) -> Place:
+        def place(at: str) -> ChangePlace:
             if at.startswith("#"):
                 name, *rest = steps(f"/{at[1:]}")
                 pointer = f"/components/schemas{child('', self._names[name])}{pointer_of(rest)}"
             else:
                 pointer = _moved(at, places)
             spot = self._document.spot_of(pointer)
-            return Place(spot.file.path, spot.pointer)
+            return ChangePlace(spot.file.path, spot.pointer)
 
         return place
 
 
-class _Components(forms.Written):
+class _Components(forms.WrittenDefinitions):
     """Component schemas as they are written: their references are those of OpenAPI."""
 
     def uses(self, name: str) -> set[str]:

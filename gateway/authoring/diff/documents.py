@@ -7,9 +7,9 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct
 
-from gateway.authoring.diff.changes import Direction, Place
-from gateway.authoring.diff.document_schemas import DocumentSchemas, Written
-from gateway.authoring.diff.surface import Alternative, Exchange, Fact, Kind, Subject
+from gateway.authoring.diff.changes import ChangePlace, Direction
+from gateway.authoring.diff.document_schemas import DocumentSchemas, WrittenSchema
+from gateway.authoring.diff.surface import Alternative, ExchangedSchema, Fact, Kind, Subject
 from gateway.authoring.openapi.reading.normalise import METHODS, NormalDocument
 from gateway.authoring.openapi.reading.schemas import Part, resolve_part
 from gateway.authoring.openapi.reading.source import PartRefused
@@ -93,7 +93,7 @@ class _Reader:
                 )
 
     def _subject(self, name: str, operation: Part, item: Part, roles: Roles) -> Subject:
-        parts: dict[str, Exchange] = {}
+        parts: dict[str, ExchangedSchema] = {}
         facts: dict[str, Fact] = {}
         self._parameters(operation, item, roles, parts, facts)
         self._body(operation, roles, parts, facts)
@@ -107,16 +107,16 @@ class _Reader:
             security=self._security(operation.value),
         )
 
-    def _place(self, pointer: str) -> Place:
+    def _place(self, pointer: str) -> ChangePlace:
         found = self._document.spot_of(pointer)
-        return Place(found.file.path, found.pointer)
+        return ChangePlace(found.file.path, found.pointer)
 
     def _parameters(
         self,
         operation: Part,
         item: Part,
         roles: Roles,
-        parts: dict[str, Exchange],
+        parts: dict[str, ExchangedSchema],
         facts: dict[str, Fact],
     ) -> None:
         found: dict[tuple[str, str], Part] = {}
@@ -140,7 +140,7 @@ class _Reader:
 
     def _object(
         self, name: str, members: Mapping[str, Part], direction: Direction, *, is_closed: bool
-    ) -> Exchange:
+    ) -> ExchangedSchema:
         """The exchange of parameters or headers, as one object."""
         written = {each: self._value(part) for each, part in members.items()}
         required = [
@@ -152,14 +152,16 @@ class _Reader:
             name, direction, written, required, is_closed=is_closed, is_output=not is_closed
         )
 
-    def _value(self, part: Part) -> Written:
+    def _value(self, part: Part) -> WrittenSchema:
         """The schema of a parameter or header."""
         if "content" in part.value:
             for media_type, media in part.value["content"].items():
                 at = child(child(part.pointer, "content"), media_type)
                 found = resolve_part(self._document, media, at)
-                return Written(found.value.get("schema", True), child(found.pointer, "schema"))
-        return Written(part.value.get("schema", True), child(part.pointer, "schema"))
+                return WrittenSchema(
+                    found.value.get("schema", True), child(found.pointer, "schema")
+                )
+        return WrittenSchema(part.value.get("schema", True), child(part.pointer, "schema"))
 
     def _style(self, location: str, name: str, part: Part, roles: Roles) -> dict[str, Fact]:
         """How a parameter is written, if that can differ."""
@@ -190,7 +192,7 @@ class _Reader:
         self,
         operation: Part,
         roles: Roles,
-        parts: dict[str, Exchange],
+        parts: dict[str, ExchangedSchema],
         facts: dict[str, Fact],
     ) -> None:
         if "requestBody" not in operation.value:
@@ -219,7 +221,7 @@ class _Reader:
         direction: Direction,
         rules: tuple[str, str],
         wider: Iterable[str],
-        parts: dict[str, Exchange],
+        parts: dict[str, ExchangedSchema],
     ) -> None:
         """The exchanges of each media type of a body or reply."""
         for written, media in owner.value.get("content", {}).items():
@@ -232,7 +234,9 @@ class _Reader:
             for keyword, prefix in (("schema", ""), ("itemSchema", "items of ")):
                 if keyword == "schema" or keyword in found.value:
                     shown = [f"{prefix}{each}" for each in names]
-                    schema = Written(found.value.get(keyword, True), child(found.pointer, keyword))
+                    schema = WrittenSchema(
+                        found.value.get(keyword, True), child(found.pointer, keyword)
+                    )
                     exchange = self._schemas.exchange(shown[0], direction, schema)
                     parts[shown[0]] = msgspec.structs.replace(
                         exchange, added=rules[0], removed=rules[1], fallback=tuple(shown[1:])
@@ -242,7 +246,7 @@ class _Reader:
         self,
         operation: Part,
         roles: Roles,
-        parts: dict[str, Exchange],
+        parts: dict[str, ExchangedSchema],
         facts: dict[str, Fact],
     ) -> None:
         below = child(operation.pointer, "responses")
@@ -268,7 +272,7 @@ class _Reader:
         reply: Part,
         roles: Roles,
         wider: Iterable[str],
-        parts: dict[str, Exchange],
+        parts: dict[str, ExchangedSchema],
     ) -> None:
         below = child(reply.pointer, "headers")
         members = {

@@ -20,7 +20,7 @@ from gateway.authoring.codegen.ir import (
     WebhookContract,
 )
 from gateway.authoring.codegen.render.published import tools_json
-from gateway.authoring.diff.changes import Change, Place, Verdict
+from gateway.authoring.diff.changes import ChangePlace, ChangeVerdict, ContractChange
 from gateway.authoring.diff.facets import (
     canonical,
     event_facets,
@@ -41,7 +41,7 @@ LIST_BUDGET: Final = 4_000
 _BYTES_OF_TOKEN: Final = 4
 
 
-def policies(old: Contracts, new: Contracts) -> Iterator[Change]:
+def policies(old: Contracts, new: Contracts) -> Iterator[ContractChange]:
     """What the rules of policy find between `old` and `new`, sorted by subject."""
     found = chain(
         _tools(old, new),
@@ -63,12 +63,12 @@ class _Pair(Struct, frozen=True, kw_only=True):
     old: ContractSource | None = None
     new: ContractSource | None = None
 
-    def change(self, rule: str, text: str, pointer: str = "") -> Change:
+    def change(self, rule: str, text: str, pointer: str = "") -> ContractChange:
         known = RULES[rule]
-        return Change(
+        return ContractChange(
             rule=rule,
             subject=self.subject,
-            verdict=Verdict.POLICY,
+            verdict=ChangeVerdict.POLICY,
             severity=known.severity,
             text=text,
             old=_place(self.old, pointer),
@@ -76,14 +76,14 @@ class _Pair(Struct, frozen=True, kw_only=True):
         )
 
 
-def _place(source: ContractSource | None, pointer: str) -> Place | None:
-    return None if source is None else Place(str(source.path), pointer)
+def _place(source: ContractSource | None, pointer: str) -> ChangePlace | None:
+    return None if source is None else ChangePlace(str(source.path), pointer)
 
 
 # Tools.
 
 
-def _tools(old: Contracts, new: Contracts) -> Iterator[Change]:
+def _tools(old: Contracts, new: Contracts) -> Iterator[ContractChange]:
     before = {tool.id: tool for tool in old.tools}
     now = {tool.id: tool for tool in new.tools}
     names = {name for tool in new.tools for name in (tool.mcp_name, *tool.aliases)}
@@ -105,19 +105,19 @@ def _successor(tool: ToolContract, added: Iterable[ToolContract]) -> ToolContrac
     return next((each for each in added if form(each) == form(tool)), None)
 
 
-def _renamed(tool: ToolContract, successor: ToolContract) -> Change:
+def _renamed(tool: ToolContract, successor: ToolContract) -> ContractChange:
     pair = _Pair(subject=tool.id, old=tool.source, new=successor.source)
     text = f"{tool.id} is {successor.id} now, and nothing answers to {tool.mcp_name}"
     return pair.change("tool-renamed-without-alias", text, "/post/x-mcp/aliases")
 
 
-def _tool(old: ToolContract, new: ToolContract) -> Iterator[Change]:
+def _tool(old: ToolContract, new: ToolContract) -> Iterator[ContractChange]:
     pair = _Pair(subject=new.id, old=old.source, new=new.source)
     for find in _OF_TOOLS:
         yield from find(pair, old, new)
 
 
-def _names(pair: _Pair, old: ToolContract, new: ToolContract) -> Iterator[Change]:
+def _names(pair: _Pair, old: ToolContract, new: ToolContract) -> Iterator[ContractChange]:
     names = {new.mcp_name, *new.aliases}
     if old.mcp_name not in names:
         text = f"{old.mcp_name} is {new.mcp_name} now, without an alias"
@@ -131,7 +131,7 @@ def _names(pair: _Pair, old: ToolContract, new: ToolContract) -> Iterator[Change
         yield pair.change("tag-removed", f"the tag {tag} is gone", "/post/tags")
 
 
-def _texts(pair: _Pair, old: ToolContract, new: ToolContract) -> Iterator[Change]:
+def _texts(pair: _Pair, old: ToolContract, new: ToolContract) -> Iterator[ContractChange]:
     yield from _own_texts(pair, old, new)
     for pointer in _other_texts(old.input_schema, new.input_schema):
         text = f"what the schema says of the argument {pointer or '/'} is another text"
@@ -143,7 +143,7 @@ def _texts(pair: _Pair, old: ToolContract, new: ToolContract) -> Iterator[Change
 
 def _own_texts(
     pair: _Pair, old: ToolContract | ImportedTool, new: ToolContract | ImportedTool
-) -> Iterator[Change]:
+) -> Iterator[ContractChange]:
     if old.title != new.title:
         text = f"the title is {new.title!r}, and was {old.title!r}"
         yield pair.change("title-changed", text, "/post/summary")
@@ -174,7 +174,7 @@ _DROPPED: Final = (
 """Hints, and the value with which a caller can rely on less."""
 
 
-def _hints(pair: _Pair, old: ToolContract, new: ToolContract) -> Iterator[Change]:
+def _hints(pair: _Pair, old: ToolContract, new: ToolContract) -> Iterator[ContractChange]:
     yield from _safety(pair, old.annotations, new.annotations)
     if old.annotations.open_world != new.annotations.open_world:
         text = f"openWorldHint is {str(new.annotations.open_world).lower()} now"
@@ -183,7 +183,7 @@ def _hints(pair: _Pair, old: ToolContract, new: ToolContract) -> Iterator[Change
     yield from _effect(pair, old.effect, new.effect)
 
 
-def _safety(pair: _Pair, old: Annotations, new: Annotations) -> Iterator[Change]:
+def _safety(pair: _Pair, old: Annotations, new: Annotations) -> Iterator[ContractChange]:
     for name, worse, rule, hint in _DROPPED:
         value = getattr(new, name)
         if getattr(old, name) != value:
@@ -195,13 +195,13 @@ def _safety(pair: _Pair, old: Annotations, new: Annotations) -> Iterator[Change]
 _ORDER: Final = (Effect.READ, Effect.WRITE, Effect.DESTROY)
 
 
-def _effect(pair: _Pair, old: Effect, new: Effect) -> Iterator[Change]:
+def _effect(pair: _Pair, old: Effect, new: Effect) -> Iterator[ContractChange]:
     if _ORDER.index(new) > _ORDER.index(old):
         text = f"the effect is {new.value}, and was {old.value}"
         yield pair.change("effect-raised", text, "/post/x-policy/effect")
 
 
-def _results(pair: _Pair, old: ToolContract, new: ToolContract) -> Iterator[Change]:
+def _results(pair: _Pair, old: ToolContract, new: ToolContract) -> Iterator[ContractChange]:
     was, is_ = _says(old.output_schema), _says(new.output_schema)
     if was and not is_:
         yield pair.change("output-schema-removed", "the result may be anything", _RESULT)
@@ -218,7 +218,7 @@ def _says(schema: Mapping[str, Any]) -> bool:
     return bool(schema.keys() - {"type", "title", "description", "examples"})
 
 
-def _defaults(pair: _Pair, old: ToolContract, new: ToolContract) -> Iterator[Change]:
+def _defaults(pair: _Pair, old: ToolContract, new: ToolContract) -> Iterator[ContractChange]:
     before = dict(subschemas(old.input_schema))
     for pointer, schema in subschemas(new.input_schema):
         was = before.get(pointer)
@@ -232,7 +232,7 @@ def _shown(schema: Mapping[str, Any]) -> str:
     return msgspec.json.encode(schema["default"]).decode() if "default" in schema else "none"
 
 
-def _errors(pair: _Pair, old: ToolContract, new: ToolContract) -> Iterator[Change]:
+def _errors(pair: _Pair, old: ToolContract, new: ToolContract) -> Iterator[ContractChange]:
     before = {each.reason: each.status for each in old.errors}
     now = {each.reason: each.status for each in new.errors}
     for reason in sorted(before.keys() | now.keys()):
@@ -247,7 +247,7 @@ def _errors(pair: _Pair, old: ToolContract, new: ToolContract) -> Iterator[Chang
             yield pair.change("error-status-changed", text, f"{pointer}/status")
 
 
-def _demands(pair: _Pair, old: ToolContract, new: ToolContract) -> Iterator[Change]:
+def _demands(pair: _Pair, old: ToolContract, new: ToolContract) -> Iterator[ContractChange]:
     for each in sorted({*new.requires} - {*old.requires}):
         text = f"clients must declare {each}"
         yield pair.change("client-requirement-added", text, "/post/x-mcp/requires")
@@ -257,13 +257,13 @@ def _demands(pair: _Pair, old: ToolContract, new: ToolContract) -> Iterator[Chan
     yield from _exposed(pair, old.sensitive, new.sensitive)
 
 
-def _exposed(pair: _Pair, old: Sequence[str], new: Sequence[str]) -> Iterator[Change]:
+def _exposed(pair: _Pair, old: Sequence[str], new: Sequence[str]) -> Iterator[ContractChange]:
     for pointer in sorted({*old} - {*new}):
         text = f"the argument {pointer} is no longer marked x-sensitive"
         yield pair.change("sensitive-argument-exposed", text, _ARGUMENTS)
 
 
-def _policy(pair: _Pair, old: ToolContract, new: ToolContract) -> Iterator[Change]:
+def _policy(pair: _Pair, old: ToolContract, new: ToolContract) -> Iterator[ContractChange]:
     yield from _limits(pair, old.limits, new.limits)
     yield from _patience(pair, old.timeout_seconds, new.timeout_seconds)
     yield from _task(pair, old.task, new.task)
@@ -278,13 +278,13 @@ def _policy(pair: _Pair, old: ToolContract, new: ToolContract) -> Iterator[Chang
         yield pair.change("attempts-changed", text, "/post/x-policy/attempts")
 
 
-def _patience(pair: _Pair, old: float, new: float) -> Iterator[Change]:
+def _patience(pair: _Pair, old: float, new: float) -> Iterator[ContractChange]:
     if new < old:
         text = f"a call may take {new:g} s, and could take {old:g} s"
         yield pair.change("timeout-lowered", text, "/post/x-policy/timeoutSeconds")
 
 
-def _task(pair: _Pair, old: str, new: str) -> Iterator[Change]:
+def _task(pair: _Pair, old: str, new: str) -> Iterator[ContractChange]:
     if old != new:
         text = f"task is {new}, and was {old}"
         yield pair.change("task-mode-changed", text, "/post/x-policy/task")
@@ -295,7 +295,7 @@ def _limits(
     old: ToolLimits | AgentLimits | None,
     new: ToolLimits | AgentLimits | None,
     pointer: str = "/post/x-policy/limits",
-) -> Iterator[Change]:
+) -> Iterator[ContractChange]:
     """A change for each limit that is new, or lower than it was."""
     windows = old.calls if old else ()
     for window in new.calls if new else ():
@@ -321,7 +321,7 @@ def _is_as_free(window: CallWindow, before: Iterable[CallWindow]) -> bool:
     return any(each.max <= window.max and each.seconds >= window.seconds for each in before)
 
 
-def _binding(pair: _Pair, old: ToolContract, new: ToolContract) -> Iterator[Change]:
+def _binding(pair: _Pair, old: ToolContract, new: ToolContract) -> Iterator[ContractChange]:
     was, is_ = _answering(old.x_binding), _answering(new.x_binding)
     if was != is_:
         text = f"{is_} answers, and {was} did"
@@ -336,7 +336,9 @@ def _answering(binding: Mapping[str, Any]) -> str:
     return f"{binding.get('upstream', '')}.{binding.get('operationId', '')}"
 
 
-_OF_TOOLS: Final[tuple[Callable[[_Pair, ToolContract, ToolContract], Iterator[Change]], ...]] = (
+_OF_TOOLS: Final[
+    tuple[Callable[[_Pair, ToolContract, ToolContract], Iterator[ContractChange]], ...]
+] = (
     _names,
     _texts,
     _hints,
@@ -352,14 +354,14 @@ _OF_TOOLS: Final[tuple[Callable[[_Pair, ToolContract, ToolContract], Iterator[Ch
 # Tools of imported documents. What they accept and answer with is compared with their documents.
 
 
-def _imported(old: Contracts, new: Contracts) -> Iterator[Change]:
+def _imported(old: Contracts, new: Contracts) -> Iterator[ContractChange]:
     before = {tool.id: tool for each in old.imported for tool in each.operations}
     now = {tool.id: tool for each in new.imported for tool in each.operations}
     for id_ in before.keys() & now.keys():
         yield from _import(_Pair(subject=id_), before[id_], now[id_])
 
 
-def _import(pair: _Pair, old: ImportedTool, new: ImportedTool) -> Iterator[Change]:
+def _import(pair: _Pair, old: ImportedTool, new: ImportedTool) -> Iterator[ContractChange]:
     yield from _own_texts(pair, old, new)
     yield from _effect(pair, old.effect, new.effect)
     yield from _limits(pair, old.limits, new.limits)
@@ -371,7 +373,7 @@ def _import(pair: _Pair, old: ImportedTool, new: ImportedTool) -> Iterator[Chang
 # Resources, prompts, agents, upstreams and lists.
 
 
-def _offered(old: Contracts, new: Contracts) -> Iterator[Change]:
+def _offered(old: Contracts, new: Contracts) -> Iterator[ContractChange]:
     uris = {each.uri for each in new.offered.resources}
     for each in old.offered.resources:
         if each.uri not in uris:
@@ -384,7 +386,7 @@ def _offered(old: Contracts, new: Contracts) -> Iterator[Change]:
             yield pair.change("prompt-removed", f"the prompt {prompt.name} is gone")
 
 
-def _agents(old: Contracts, new: Contracts) -> Iterator[Change]:
+def _agents(old: Contracts, new: Contracts) -> Iterator[ContractChange]:
     was, is_ = old.policies, new.policies
     tools = _ids(old) & _ids(new)
     for agent, before in was.grants.items():
@@ -410,14 +412,14 @@ def _ids(contracts: Contracts) -> set[str]:
     return imported | {tool.id for tool in contracts.tools}
 
 
-def _upstreams(old: Contracts, new: Contracts) -> Iterator[Change]:
+def _upstreams(old: Contracts, new: Contracts) -> Iterator[ContractChange]:
     before = {each.upstream.name: each for each in old.upstreams}
     for each in new.upstreams:
         if each.upstream.name in before:
             yield from _upstream(before[each.upstream.name], each)
 
 
-def _upstream(old: UpstreamContract, new: UpstreamContract) -> Iterator[Change]:
+def _upstream(old: UpstreamContract, new: UpstreamContract) -> Iterator[ContractChange]:
     pair = _Pair(subject=f"upstream {new.upstream.name}", old=old.source, new=new.source)
     was, is_ = old.upstream, new.upstream
     if was.base_url != is_.base_url:
@@ -448,7 +450,7 @@ def _scopes(upstream: Upstream) -> set[str]:
     return {scope for token in upstream.tokens for scope in token.scopes}
 
 
-def _lists(old: Contracts, new: Contracts) -> Iterator[Change]:
+def _lists(old: Contracts, new: Contracts) -> Iterator[ContractChange]:
     before, now = _list_bytes(old), _list_bytes(new)
     if now - before > LIST_BUDGET:
         tokens = (now - before) // _BYTES_OF_TOKEN
@@ -476,7 +478,7 @@ def _only(contracts: Contracts, ids: Container[str]) -> Contracts:
 # Webhooks and events.
 
 
-def _webhooks(old: Contracts, new: Contracts) -> Iterator[Change]:
+def _webhooks(old: Contracts, new: Contracts) -> Iterator[ContractChange]:
     before = {each.provider: each for each in old.webhooks}
     for each in new.webhooks:
         known = before.get(each.provider)
@@ -484,7 +486,7 @@ def _webhooks(old: Contracts, new: Contracts) -> Iterator[Change]:
             yield from _webhook(known, each)
 
 
-def _webhook(old: WebhookContract, new: WebhookContract) -> Iterator[Change]:
+def _webhook(old: WebhookContract, new: WebhookContract) -> Iterator[ContractChange]:
     pair = _Pair(subject=new.provider, old=old.source, new=new.source)
     if (old.title, old.description) != (new.title, new.description):
         text = "the title or the description is another text"
@@ -508,7 +510,7 @@ _READING: Final = ("eventType", "body", "challenge")
 
 def _profile(
     pair: _Pair, name: str, old: Mapping[str, Any], new: Mapping[str, Any] | None
-) -> Iterator[Change]:
+) -> Iterator[ContractChange]:
     pointer = child(f"{_WEBHOOK}/profiles", name)
     if new is None:
         yield pair.change("webhook-signature-changed", f"the profile {name} is gone", pointer)
@@ -530,7 +532,7 @@ _WHOLE_BODY: Final = 1024 * 1024
 """The default of `maxBodyBytes`."""
 
 
-def _room(pair: _Pair, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
+def _room(pair: _Pair, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[ContractChange]:
     was, is_ = (each.get("maxBodyBytes", _WHOLE_BODY) for each in (old, new))
     if is_ < was:
         text = f"bodies may have {is_:,} bytes, and could have {was:,}"
@@ -545,7 +547,9 @@ def _room(pair: _Pair, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterat
         yield pair.change("webhook-reading-changed", text, f"{_WEBHOOK}/contentEncodings")
 
 
-def _messages(pair: _Pair, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
+def _messages(
+    pair: _Pair, old: Mapping[str, Any], new: Mapping[str, Any]
+) -> Iterator[ContractChange]:
     for name in sorted(old.keys() & new.keys()):
         if old[name] != new[name]:
             pointer = child(f"{_WEBHOOK}/events", name)
@@ -554,7 +558,7 @@ def _messages(pair: _Pair, old: Mapping[str, Any], new: Mapping[str, Any]) -> It
 
 def _message(
     pair: _Pair, name: str, rules: tuple[Mapping[str, Any], Mapping[str, Any]], pointer: str
-) -> Iterator[Change]:
+) -> Iterator[ContractChange]:
     old, new = rules
     for profile in sorted({*old.get("profiles", ())} - {*new.get("profiles", old["profiles"])}):
         text = f"{name} may no longer arrive by the profile {profile}"
@@ -575,7 +579,7 @@ def _message(
         yield pair.change("webhook-effects-changed", text, pointer)
 
 
-def _events(old: Contracts, new: Contracts) -> Iterator[Change]:
+def _events(old: Contracts, new: Contracts) -> Iterator[ContractChange]:
     before = {each.event.type: each for each in old.events}
     for each in new.events:
         known = before.get(each.event.type)
@@ -583,7 +587,7 @@ def _events(old: Contracts, new: Contracts) -> Iterator[Change]:
             yield from _event(known, each)
 
 
-def _event(old: EventContract, new: EventContract) -> Iterator[Change]:
+def _event(old: EventContract, new: EventContract) -> Iterator[ContractChange]:
     pair = _Pair(subject=new.event.type, old=old.source, new=new.source)
     if event_facets(old).description != event_facets(new).description:
         text = "the title, the description or a text of the data changed"

@@ -30,16 +30,20 @@ def encoded(value: Any) -> bytes:
     return _encoder.encode(value)
 
 
-class Written:
+class WrittenDefinitions:
     """Definitions as text, by which those that both sides share are found fast."""
 
     def __init__(self, schemas: Mapping[str, Any]) -> None:
         self._schemas = schemas
 
     @staticmethod
-    def of(definitions: Mapping[str, Any]) -> "Written":
+    def of(definitions: Mapping[str, Any]) -> "WrittenDefinitions":
         """The texts of `definitions`: as they were written, if these are prepared when needed."""
-        return definitions.written if isinstance(definitions, Later) else Written(definitions)
+        return (
+            definitions.written
+            if isinstance(definitions, Later)
+            else WrittenDefinitions(definitions)
+        )
 
     def text(self, name: str) -> bytes | None:
         """The text of a definition. None: there is none."""
@@ -53,7 +57,9 @@ class Written:
 class Later(Mapping[str, Any]):
     """Definitions that are prepared when they are first needed."""
 
-    def __init__(self, names: Mapping[str, str], make: Callable[[str], Any], written: Written):
+    def __init__(
+        self, names: Mapping[str, str], make: Callable[[str], Any], written: WrittenDefinitions
+    ):
         self._names = names
         self._make = make
         self._made: dict[str, Any] = {}

@@ -16,9 +16,9 @@ from gateway.authoring.codegen.ir import (
 from gateway.authoring.contracts.finding import ContractRefused
 from gateway.authoring.contracts.refs import origin
 from gateway.authoring.contracts.tree import SourceTree
-from gateway.authoring.diff.changes import Direction, Place
+from gateway.authoring.diff.changes import ChangePlace, Direction
 from gateway.authoring.diff.prepared import prepared
-from gateway.authoring.diff.surface import Exchange, Locate, Subject
+from gateway.authoring.diff.surface import ExchangedSchema, Locate, Subject
 from gateway.contract.values.pointers import NoSuchPlace, parent
 
 
@@ -40,7 +40,7 @@ def _tool(tool: ToolContract, tree: SourceTree) -> Subject:
     return Subject(
         name=tool.id,
         kind="tool",
-        place=Place(str(tool.source.path), ""),
+        place=ChangePlace(str(tool.source.path), ""),
         parts=_parts(
             _part("arguments", Direction.TOOL_INPUT, tool.input_schema, tool.input_model, tree),
             _part("result", Direction.TOOL_OUTPUT, tool.output_schema, tool.output_model, tree),
@@ -54,7 +54,7 @@ def _webhook(webhook: WebhookContract, tree: SourceTree) -> Iterator[Subject]:
         yield Subject(
             name=f"{webhook.provider} {payload.type}",
             kind="webhook",
-            place=Place(str(webhook.source.path), ""),
+            place=ChangePlace(str(webhook.source.path), ""),
             parts=_parts(part),
         )
 
@@ -63,7 +63,7 @@ def _event(event: EventContract, tree: SourceTree) -> Subject:
     return Subject(
         name=event.event.type,
         kind="event",
-        place=Place(str(event.source.path), ""),
+        place=ChangePlace(str(event.source.path), ""),
         parts=_parts(_part("event", Direction.EVENT, event.event.schema, event.model, tree)),
     )
 
@@ -71,21 +71,21 @@ def _event(event: EventContract, tree: SourceTree) -> Subject:
 def _imported(
     document: ImportedContract, tool: ImportedTool, definitions: Mapping[str, Any]
 ) -> Subject:
-    place = Place(f"upstreams/{document.connector}", "")
+    place = ChangePlace(f"upstreams/{document.connector}", "")
     result = tool.published_results(document.decoded_definitions())
     return Subject(
         name=tool.id,
         kind="tool",
         place=place,
         parts=_parts(
-            Exchange(
+            ExchangedSchema(
                 name="arguments",
                 direction=Direction.TOOL_INPUT,
                 schema=prepared(tool.decoded_schema()),
                 definitions=definitions,
                 locate=lambda _: place,
             ),
-            Exchange(
+            ExchangedSchema(
                 name="result",
                 direction=Direction.TOOL_OUTPUT,
                 schema=prepared(_without_definitions(result)),
@@ -98,8 +98,8 @@ def _imported(
 
 def _part(
     name: str, direction: Direction, schema: dict[str, Any], model: Model, tree: SourceTree
-) -> Exchange:
-    return Exchange(
+) -> ExchangedSchema:
+    return ExchangedSchema(
         name=name,
         direction=direction,
         schema=prepared(_without_definitions(schema)),
@@ -111,20 +111,20 @@ def _part(
 def _locate(tree: SourceTree, path: PurePosixPath, pointer: str) -> Locate:
     """Where the parts of a dereferenced schema are written, also behind references."""
 
-    def place(at: str) -> Place:
+    def place(at: str) -> ChangePlace:
         while True:
             try:
                 found = origin(tree, tree.documents[path], pointer, at)
-                return Place(str(found.document.path), found.pointer)
+                return ChangePlace(str(found.document.path), found.pointer)
             except (NoSuchPlace, ContractRefused):
                 if not at:
-                    return Place(str(path), pointer)
+                    return ChangePlace(str(path), pointer)
                 at = parent(at)
 
     return place
 
 
-def _parts(*parts: Exchange) -> dict[str, Exchange]:
+def _parts(*parts: ExchangedSchema) -> dict[str, ExchangedSchema]:
     return {part.name: part for part in parts}
 
 

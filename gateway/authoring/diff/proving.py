@@ -44,7 +44,7 @@ class Gap(Struct, frozen=True, kw_only=True):
     """Where and why `outer` refuses it."""
 
 
-class Comparison:
+class SchemaComparison:
     """One pair of whole schemas: whether `outer` admits all that `inner` does, and where not."""
 
     def __init__(

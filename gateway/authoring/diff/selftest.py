@@ -11,7 +11,7 @@ import msgspec
 import yaml
 from msgspec import Struct
 
-from gateway.authoring.diff.changes import Change, Verdict
+from gateway.authoring.diff.changes import ChangeVerdict, ContractChange
 from gateway.authoring.diff.sides import Side, changes_between, read_document
 
 Label = Literal["same", "safe", "breaking"]
@@ -95,10 +95,10 @@ def _whole(**members: Mapping[str, Any]) -> dict[str, Any]:
     return {"openapi": "3.1.1", "info": {"title": "Edit", "version": "1"}, "paths": {}, **members}
 
 
-def _said(changes: tuple[Change, ...]) -> Said:
-    undecided = [each for each in changes if each.verdict is Verdict.UNDECIDED]
+def _said(changes: tuple[ContractChange, ...]) -> Said:
+    undecided = [each for each in changes if each.verdict is ChangeVerdict.UNDECIDED]
     failing = [each for each in changes if each.severity == "error" and each not in undecided]
-    if failing or any(each.verdict is Verdict.BREAKING for each in changes):
+    if failing or any(each.verdict is ChangeVerdict.BREAKING for each in changes):
         return "breaking"
     if undecided:
         return "undecided"

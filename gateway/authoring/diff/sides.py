@@ -17,7 +17,7 @@ from gateway.authoring.codegen.lowering import lower
 from gateway.authoring.contracts.cache import uncached
 from gateway.authoring.contracts.finding import ContractRefused, errors
 from gateway.authoring.contracts.tree import SourceTree, read_tree
-from gateway.authoring.diff.changes import Change, Level
+from gateway.authoring.diff.changes import ContractChange, Level
 from gateway.authoring.diff.compare import Comparer
 from gateway.authoring.diff.documents import CALLED, document_subjects
 from gateway.authoring.diff.git import extract
@@ -181,7 +181,7 @@ def _is_closed(path: Path) -> bool:
 
 def changes_between(
     old: Side, new: Side, level: Level, step: Callable[[str], None]
-) -> tuple[Change, ...]:
+) -> tuple[ContractChange, ...]:
     """What changed from `old` to `new`. Raises `ContractError` if they are of two kinds."""
     if (old.contracts is None) != (new.contracts is None):
         raise ContractError(

@@ -5,14 +5,14 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from gateway.authoring.diff.changes import Direction, Place
+from gateway.authoring.diff.changes import ChangePlace, Direction
 
 Kind = Literal["tool", "operation", "webhook", "event", "callback"]
-Locate = Callable[[str], Place]
+Locate = Callable[[str], ChangePlace]
 """Where the part of a schema at a position is written. See `descent.Node`."""
 
 
-class Exchange(Struct, frozen=True, kw_only=True):
+class ExchangedSchema(Struct, frozen=True, kw_only=True):
     """One schema of a contract, in one direction."""
 
     name: str
@@ -35,7 +35,7 @@ class Fact(Struct, frozen=True, kw_only=True):
     """Something that is there or not, and that is one text. Nothing is to be proved."""
 
     value: str = ""
-    place: Place
+    place: ChangePlace
     added: str = ""
     removed: str = ""
     changed: str = ""
@@ -54,15 +54,15 @@ class Subject(Struct, frozen=True, kw_only=True):
 
     name: str
     kind: Kind
-    place: Place
-    parts: Mapping[str, Exchange]
+    place: ChangePlace
+    parts: Mapping[str, ExchangedSchema]
     facts: Mapping[str, Fact] = {}
     """By a name that says what it is, such as `status 404`."""
     security: tuple[Alternative, ...] = ()
     """Empty: no credentials are needed."""
 
 
-Pair = tuple[Exchange, Exchange]
+Pair = tuple[ExchangedSchema, ExchangedSchema]
 
 
 def paired(old: Subject, new: Subject) -> Iterator[Pair]:
@@ -74,18 +74,18 @@ def paired(old: Subject, new: Subject) -> Iterator[Pair]:
     yield from ((part, _wider(part, new)) for part in _missing(old, new) if _has(part, new))
 
 
-def lonely(one: Subject, other: Subject) -> Iterator[Exchange]:
+def lonely(one: Subject, other: Subject) -> Iterator[ExchangedSchema]:
     """The parts of `one` that have no partner in `other`."""
     return (part for part in _missing(one, other) if not _has(part, other))
 
 
-def _missing(one: Subject, other: Subject) -> Iterator[Exchange]:
+def _missing(one: Subject, other: Subject) -> Iterator[ExchangedSchema]:
     return (part for name, part in one.parts.items() if name not in other.parts)
 
 
-def _has(part: Exchange, other: Subject) -> bool:
+def _has(part: ExchangedSchema, other: Subject) -> bool:
     return any(name in other.parts for name in part.fallback)
 
 
-def _wider(part: Exchange, other: Subject) -> Exchange:
+def _wider(part: ExchangedSchema, other: Subject) -> ExchangedSchema:
     return next(other.parts[name] for name in part.fallback if name in other.parts)

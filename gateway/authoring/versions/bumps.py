@@ -8,7 +8,7 @@ from typing import Final
 from msgspec import Struct
 
 from gateway.authoring.contracts.finding import Finding
-from gateway.authoring.diff.changes import Change, Verdict
+from gateway.authoring.diff.changes import ChangeVerdict, ContractChange
 from gateway.authoring.diff.facets import KINDS, Facets
 from gateway.authoring.diff.rules import RULES
 from gateway.authoring.versions.lock import (
@@ -33,9 +33,9 @@ class Bump(IntEnum):
 
 
 _OF_VERDICTS: Final = {
-    Verdict.BREAKING: Bump.MAJOR,
-    Verdict.UNDECIDED: Bump.MAJOR,
-    Verdict.SAFE: Bump.MINOR,
+    ChangeVerdict.BREAKING: Bump.MAJOR,
+    ChangeVerdict.UNDECIDED: Bump.MAJOR,
+    ChangeVerdict.SAFE: Bump.MINOR,
 }
 """What is not proved counts as breaking: a version promises."""
 _OF_SEVERITIES: Final = {"error": Bump.MAJOR, "warning": Bump.MINOR, "info": Bump.PATCH}
@@ -50,9 +50,9 @@ _PATCHES: Final = frozenset(
 """Rules of texts and of what is behind a contract. What the data may be is proved beside them."""
 
 
-def bump_of(change: Change) -> Bump:
+def bump_of(change: ContractChange) -> Bump:
     """What `change` needs. An author's severity is about merging, and does not lower it."""
-    if change.verdict is not Verdict.POLICY:
+    if change.verdict is not ChangeVerdict.POLICY:
         return _OF_VERDICTS[change.verdict]
     return Bump.PATCH if change.rule in _PATCHES else _OF_SEVERITIES[RULES[change.rule].severity]
 
@@ -89,7 +89,7 @@ class Need(Struct, frozen=True, kw_only=True):
     bump: Bump = Bump.NONE
     facets: tuple[str, ...]
     """Those that changed."""
-    changes: tuple[Change, ...] = ()
+    changes: tuple[ContractChange, ...] = ()
     """The most severe first. Empty without a proof, and for a change that no rule is about."""
 
     @property
@@ -106,7 +106,7 @@ _SCHEMAS: Final = frozenset({"input", "output"})
 
 
 def needs(
-    old: Mapping[Key, Facets], new: Mapping[Key, Facets], changes: Sequence[Change] | None
+    old: Mapping[Key, Facets], new: Mapping[Key, Facets], changes: Sequence[ContractChange] | None
 ) -> dict[Key, Need]:
     """What the contracts that changed and are on both sides need, by their key.
 
@@ -123,19 +123,19 @@ def needs(
     return found
 
 
-def _own(changes: Iterable[Change], key: Key) -> tuple[Change, ...]:
+def _own(changes: Iterable[ContractChange], key: Key) -> tuple[ContractChange, ...]:
     """The changes of one contract, the most severe first."""
     found = (each for each in changes if _is_of(each, key))
     return tuple(sorted(found, key=lambda each: (-bump_of(each), each.rule, each.text)))
 
 
-def others(changes: Iterable[Change], keys: Iterable[Key]) -> list[Change]:
+def others(changes: Iterable[ContractChange], keys: Iterable[Key]) -> list[ContractChange]:
     """The changes that are about no contract of `keys`: of agents, upstreams and lists."""
     known = list(keys)
     return [each for each in changes if not any(_is_of(each, key) for key in known)]
 
 
-def _is_of(change: Change, key: Key) -> bool:
+def _is_of(change: ContractChange, key: Key) -> bool:
     kind, id_ = key
     # The types of a webhook's messages are subjects: `avinode rfq_received`.
     is_below = kind == "webhook" and change.subject.startswith(f"{id_} ")
@@ -148,7 +148,9 @@ def _is_of(change: Change, key: Key) -> bool:
 class Release:
     """The lock of a release, and what changed since. The proof is made when it is needed."""
 
-    def __init__(self, lock: Lock, name: str, prove: Callable[[], Sequence[Change]]) -> None:
+    def __init__(
+        self, lock: Lock, name: str, prove: Callable[[], Sequence[ContractChange]]
+    ) -> None:
         """`prove` raises `LookupError` if the contracts of the release cannot be read."""
         self.lock = lock
         self.name = name
@@ -156,7 +158,7 @@ class Release:
         self._prove = prove
 
     @cached_property
-    def changes(self) -> Sequence[Change] | None:
+    def changes(self) -> Sequence[ContractChange] | None:
         """All changes since. None: they are not known."""
         try:
             return self._prove()
@@ -294,7 +296,7 @@ class VersionStep(Struct, frozen=True, kw_only=True):
 def steps_of(
     released: Lock,
     now: Mapping[Key, Facets],
-    changes: Sequence[Change] | None,
+    changes: Sequence[ContractChange] | None,
     declared: Lock,
     first: str,
 ) -> list[VersionStep]:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from gateway.authoring.codegen.render.markdown import code, inline
-from gateway.authoring.diff.changes import Change, Verdict
+from gateway.authoring.diff.changes import ChangeVerdict, ContractChange
 from gateway.authoring.versions.bumps import Bump, VersionStep
 from gateway.contract.values.hidden import visible_text
 from gateway.errors import ConfigurationError
@@ -20,7 +20,7 @@ _VERSION: Final = re.compile(r"^## ", re.MULTILINE)
 _GROUPS: Final = re.compile(r"^### ", re.MULTILINE)
 
 
-def entries_of(steps: Iterable[VersionStep], others: Iterable[Change]) -> str:
+def entries_of(steps: Iterable[VersionStep], others: Iterable[ContractChange]) -> str:
     """The lines of the group, in Markdown: what breaks first."""
     ordered = sorted(steps, key=lambda step: (-step.bump, step.kind, step.id))
     lines = [_line(step) for step in ordered]
@@ -98,8 +98,10 @@ def _in_section(section: str, block: str, begin: str) -> str:
     return f"{head}\n\n{GROUP}\n\n{block}\n\n{rest}"
 
 
-def notable(changes: Sequence[Change]) -> list[Change]:
+def notable(changes: Sequence[ContractChange]) -> list[ContractChange]:
     """Those of changes that are about no contract which readers of a CHANGELOG must know."""
     return [
-        each for each in changes if each.verdict is not Verdict.SAFE and each.severity != "info"
+        each
+        for each in changes
+        if each.verdict is not ChangeVerdict.SAFE and each.severity != "info"
     ]

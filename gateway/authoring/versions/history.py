@@ -8,7 +8,7 @@ from typing import Final
 from msgspec import Struct
 
 from gateway.authoring.contracts.finding import ContractRefused
-from gateway.authoring.diff.changes import Change
+from gateway.authoring.diff.changes import ContractChange
 from gateway.authoring.diff.git import last_commits, text_at
 from gateway.authoring.diff.sides import changes_between, read_side
 from gateway.authoring.versions.bumps import Release
@@ -56,7 +56,7 @@ class History(Struct, frozen=True, kw_only=True):
                 return None
         return None if recorded is None else recorded.lock
 
-    def _changes(self, ref: str) -> Sequence[Change]:
+    def _changes(self, ref: str) -> Sequence[ContractChange]:
         """All changes from the contracts at `ref` to those of the folder.
 
         Raises `LookupError` if one side cannot be read.

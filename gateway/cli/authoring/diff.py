@@ -18,7 +18,7 @@ from gateway.authoring.diff.acknowledged import (
     read_decisions,
 )
 from gateway.authoring.diff.calls import JudgedCalls, RecordedCall, judged_calls
-from gateway.authoring.diff.changes import Change, Level, Place, Verdict
+from gateway.authoring.diff.changes import ChangePlace, ChangeVerdict, ContractChange, Level
 from gateway.authoring.diff.rules import RULES
 from gateway.authoring.diff.selftest import tried_edits
 from gateway.authoring.diff.sides import Side, changes_between, read_sides
@@ -33,7 +33,12 @@ from gateway.errors import ConfigurationError
 
 Form = Literal["text", "markdown", "json", "junit", "sarif", "html"]
 
-_ORDER: Final = (Verdict.BREAKING, Verdict.UNDECIDED, Verdict.POLICY, Verdict.SAFE)
+_ORDER: Final = (
+    ChangeVerdict.BREAKING,
+    ChangeVerdict.UNDECIDED,
+    ChangeVerdict.POLICY,
+    ChangeVerdict.SAFE,
+)
 _CODE: Final = str.maketrans({"|": "\\|", "`": "'", "<": "&lt;", ">": "&gt;"})
 
 
@@ -137,7 +142,7 @@ def _print(old: Side, new: Side, found: Judged, form: Form) -> None:
         _print_text(found)
 
 
-def _sorted(changes: tuple[Change, ...]) -> list[Change]:
+def _sorted(changes: tuple[ContractChange, ...]) -> list[ContractChange]:
     """What breaks first; else in the order of the subjects."""
     return sorted(changes, key=lambda each: _ORDER.index(each.verdict))
 
@@ -191,16 +196,16 @@ def _print_unmatched(found: Judged) -> None:
         click.echo(plain(text), err=True)
 
 
-def _place(change: Change) -> str:
+def _place(change: ContractChange) -> str:
     old, new = (_named(each) for each in (change.old, change.new))
     return new or old if not (old and new) or old == new else f"{old} → {new}"
 
 
-def _named(place: Place | None) -> str:
+def _named(place: ChangePlace | None) -> str:
     return f"{place.path}#{place.pointer}" if place else ""
 
 
-def _refusal(change: Change) -> str:
+def _refusal(change: ContractChange) -> str:
     accepts, refuses = ("OLD", "NEW") if change.accepted_by == "old" else ("NEW", "OLD")
     return f"accepted by {accepts}, refused by {refuses}: {change.refusal}"
 

@@ -12,7 +12,7 @@ from gateway.authoring.codegen.ir import Contracts
 from gateway.authoring.codegen.lowering import lower
 from gateway.authoring.contracts.finding import ContractRefused, errors
 from gateway.authoring.contracts.tree import read_tree
-from gateway.authoring.diff.changes import Change
+from gateway.authoring.diff.changes import ContractChange
 from gateway.authoring.diff.facets import contract_facets
 from gateway.authoring.diff.git import commit_of
 from gateway.authoring.lint import lint
@@ -42,7 +42,7 @@ class _Plan(Struct, frozen=True, kw_only=True):
     is_proved: bool
     """Whether the contracts of both sides were compared, and not only their hashes."""
     steps: tuple[VersionStep, ...]
-    others: tuple[Change, ...]
+    others: tuple[ContractChange, ...]
     """Notable changes that are about no contract."""
     files: Files
     """Those that change."""

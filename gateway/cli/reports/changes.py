@@ -6,24 +6,24 @@ from typing import Final
 import msgspec
 from msgspec import UNSET
 
-from gateway.authoring.diff.changes import Change, Place, Verdict
+from gateway.authoring.diff.changes import ChangePlace, ChangeVerdict, ContractChange
 from gateway.authoring.diff.rules import RULES
 from gateway.cli.reports.record import Check, Outcome, Report, Sides
 
-_OUTCOMES: Final[dict[Verdict, Outcome]] = {
-    Verdict.SAFE: "passed",
-    Verdict.BREAKING: "failed",
-    Verdict.UNDECIDED: "undecided",
+_OUTCOMES: Final[dict[ChangeVerdict, Outcome]] = {
+    ChangeVerdict.SAFE: "passed",
+    ChangeVerdict.BREAKING: "failed",
+    ChangeVerdict.UNDECIDED: "undecided",
 }
 
 
-def report_of_changes(changes: Iterable[Change], command: str, seconds: float) -> Report:
+def report_of_changes(changes: Iterable[ContractChange], command: str, seconds: float) -> Report:
     """What `gateway diff` found, in its order. Each change is a check of its rule."""
     checks = tuple(map(_check, changes))
     return Report(command=command, seconds=seconds, checks=checks, of="changes")
 
 
-def _check(change: Change) -> Check:
+def _check(change: ContractChange) -> Check:
     at = change.new or change.old
     return Check(
         subject=change.subject,
@@ -46,16 +46,16 @@ def _check(change: Change) -> Check:
     )
 
 
-def _outcome(change: Change) -> Outcome:
+def _outcome(change: ContractChange) -> Outcome:
     """A policy that nobody made severe forbids nothing."""
-    if change.verdict is Verdict.POLICY:
+    if change.verdict is ChangeVerdict.POLICY:
         return "passed" if change.severity == "info" else "failed"
     return _OUTCOMES[change.verdict]
 
 
-def _witness(change: Change) -> str | None:
+def _witness(change: ContractChange) -> str | None:
     return None if change.witness is UNSET else msgspec.json.encode(change.witness).decode()
 
 
-def _written(place: Place | None) -> str | None:
+def _written(place: ChangePlace | None) -> str | None:
     return None if place is None else f"{place.path} {place.pointer}"

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Final
 
-from gateway.cli.reports.record import Check, Coverage, Report
+from gateway.cli.reports.record import Check, ContractCoverage, Report
 
 _SEVERITIES: Final = {"error": 0, "warning": 1, "info": 2}
 _OUTCOMES: Final = {"failed": 0, "undecided": 1}
@@ -67,7 +67,7 @@ def headline(report: Report) -> str:
     return f"{failing:,} of {total:,} {noun} {'fails' if failing == 1 else 'fail'}{left_out}"
 
 
-def score(coverage: Iterable[Coverage]) -> tuple[int, int]:
+def score(coverage: Iterable[ContractCoverage]) -> tuple[int, int]:
     """How many mutants were killed, of how many that are not equivalent and could be decided."""
     counted = [each.mutants for each in coverage if each.mutants is not None]
     killed = sum(each.killed for each in counted)

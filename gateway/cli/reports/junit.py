@@ -11,7 +11,7 @@ from typing import Final
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from gateway.cli.reports.findings import verdict
-from gateway.cli.reports.record import Check, Coverage, Report
+from gateway.cli.reports.record import Check, ContractCoverage, Report
 from gateway.cli.reports.texts import explained, line, short
 
 _MESSAGE: Final = 500
@@ -43,7 +43,7 @@ def _count(element: Element, checks: Sequence[Check]) -> None:
 
 
 def _put_suite(
-    root: Element, subject: str, checks: Sequence[Check], coverage: Coverage | None
+    root: Element, subject: str, checks: Sequence[Check], coverage: ContractCoverage | None
 ) -> None:
     total = sum(each.seconds for each in checks)
     suite = SubElement(root, "testsuite", name=short(subject), time=_time(total))
@@ -58,7 +58,7 @@ def _put_suite(
         _put_case(suite, check, check.check if number == 1 else f"{check.check} #{number}")
 
 
-def _put_coverage(suite: Element, coverage: Coverage) -> None:
+def _put_coverage(suite: Element, coverage: ContractCoverage) -> None:
     properties = SubElement(suite, "properties")
     values = {"keywords": f"{coverage.seen}/{coverage.keywords}"}
     if (mutants := coverage.mutants) is not None:

@@ -10,7 +10,7 @@ from itertools import groupby
 from typing import Final
 
 from gateway.cli.reports.findings import by_cause, findings, headline, score, totals, verdict
-from gateway.cli.reports.record import Check, Coverage, Report
+from gateway.cli.reports.record import Check, ContractCoverage, Report
 from gateway.cli.reports.texts import explained, line, place, short
 
 _COMMENT: Final = 60_000
@@ -98,7 +98,7 @@ def _change(check: Check) -> tuple[str, ...]:
     return (proof, rule, _code(check.subject), direction, _first_line(check))
 
 
-def _measured(coverage: Sequence[Coverage]) -> list[str]:
+def _measured(coverage: Sequence[ContractCoverage]) -> list[str]:
     if not coverage:
         return []
     seen, keywords = sum(each.seen for each in coverage), sum(each.keywords for each in coverage)

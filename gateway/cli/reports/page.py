@@ -27,7 +27,7 @@ from gateway.cli.reports.findings import (
     verdict,
     word,
 )
-from gateway.cli.reports.record import Check, Coverage, Report, Sides
+from gateway.cli.reports.record import Check, ContractCoverage, Report, Sides
 from gateway.cli.reports.texts import data, line, lines, place, replay_lines, short
 from gateway.installed import PACKAGE
 
@@ -202,7 +202,7 @@ def _page(report: Report) -> _Page:
     )
 
 
-def _measures(coverage: Iterable[Coverage]) -> list[tuple[str, int, int]]:
+def _measures(coverage: Iterable[ContractCoverage]) -> list[tuple[str, int, int]]:
     coverage = list(coverage)
     seen, keywords = sum(each.seen for each in coverage), sum(each.keywords for each in coverage)
     found = [("keywords covered", seen, keywords), ("mutants killed", *score(coverage))]
@@ -281,7 +281,7 @@ def _contract(
     cells: Sequence[_Cell | None],
     shown: Sequence[_Finding],
     *,
-    coverage: Coverage | None,
+    coverage: ContractCoverage | None,
     is_open: bool,
 ) -> _Contract:
     seconds = sum(each.seconds for each in checks) + (coverage.seconds if coverage else 0)
@@ -325,7 +325,7 @@ def _row(check: Check) -> tuple[str, str, str, str, str]:
     return (verdict(check), word(check), short(check.check), more[0], more[1])
 
 
-def _lists(coverage: Coverage) -> list[tuple[str, list[str]]]:
+def _lists(coverage: ContractCoverage) -> list[tuple[str, list[str]]]:
     mutants = coverage.mutants
     found = [("Keywords that no input reached", coverage.missed)]
     if mutants is not None:

@@ -7,7 +7,7 @@ from msgspec import Struct
 Outcome = Literal["passed", "failed", "undecided", "skipped"]
 
 
-class Replay(Struct, frozen=True, kw_only=True):
+class ReplayLines(Struct, frozen=True, kw_only=True):
     """How to see a failure again. Each is a line to paste; no line holds a secret."""
 
     command: str | None = None
@@ -55,7 +55,7 @@ class Check(Struct, frozen=True, kw_only=True):
     """Equal for failures of one cause, which are shown as one group."""
     input: str | None = None
     """The shrunk input as JSON text."""
-    replay: Replay = Replay()
+    replay: ReplayLines = ReplayLines()
     sides: Sides | None = None
     """Of a change: `gateway diff`."""
 
@@ -76,7 +76,7 @@ class Mutants(Struct, frozen=True, kw_only=True):
     """The pointer and the change of each."""
 
 
-class Coverage(Struct, frozen=True, kw_only=True):
+class ContractCoverage(Struct, frozen=True, kw_only=True):
     """What was exercised of one contract."""
 
     subject: str
@@ -97,6 +97,6 @@ class Report(Struct, frozen=True, kw_only=True):
     seed: int | None = None
     seconds: float
     checks: tuple[Check, ...]
-    coverage: tuple[Coverage, ...] = ()
+    coverage: tuple[ContractCoverage, ...] = ()
     of: Literal["checks", "changes"] = "checks"
     """What was looked for. No change is good news, no check is none."""

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from gateway.authoring.diff.changes import Verdict
+from gateway.authoring.diff.changes import ChangeVerdict
 from gateway.authoring.diff.compare import Comparer
 from gateway.authoring.diff.sides import read_document
 from gateway.contract.values.schema import Validator
@@ -90,7 +90,7 @@ def test_the_same_schema_breaks_where_it_is_read_and_is_safe_where_it_is_sent(tm
     changes = diff(tmp_path, DOCUMENT, TIGHTER)
     assert of(changes, PUT) == {("input-narrowed", "breaking"), ("output-narrowed", "safe")}
     # A definition is reported where it is first used in each direction.
-    assert {each.verdict for each in changes} == {Verdict.BREAKING, Verdict.SAFE}
+    assert {each.verdict for each in changes} == {ChangeVerdict.BREAKING, ChangeVerdict.SAFE}
 
 
 def test_the_opposite_change_breaks_whoever_reads_replies(tmp_path):
@@ -100,7 +100,7 @@ def test_the_opposite_change_breaks_whoever_reads_replies(tmp_path):
 
 @pytest.mark.parametrize(("old", "new"), [(DOCUMENT, TIGHTER), (TIGHTER, DOCUMENT)])
 def test_each_witness_is_accepted_by_one_side_and_refused_by_the_other(tmp_path, old, new):
-    broken = [each for each in diff(tmp_path, old, new) if each.verdict is Verdict.BREAKING]
+    broken = [each for each in diff(tmp_path, old, new) if each.verdict is ChangeVerdict.BREAKING]
     assert broken
     for each in broken:
         accepts = old if each.accepted_by == "old" else new
@@ -188,7 +188,7 @@ def test_an_edit_has_its_rule(tmp_path, path, change, rule, verdict):
 )
 def test_what_is_gone_breaks(tmp_path, path, name, rule):
     changes = diff(tmp_path, DOCUMENT, changed(path, lambda at: at.pop(name)))
-    assert rule in {each.rule for each in changes if each.verdict is Verdict.BREAKING}
+    assert rule in {each.rule for each in changes if each.verdict is ChangeVerdict.BREAKING}
 
 
 def test_credentials_that_are_needed_now_break(tmp_path):
@@ -260,7 +260,7 @@ def test_a_pattern_that_no_validator_runs_is_undecided_when_it_changes(tmp_path)
     old = changed(NAME, lambda at: at.update(pattern="^(?!a)"))
     assert diff(tmp_path, old, old) == ()
     changes = diff(tmp_path, old, changed(NAME, lambda at: at.update(pattern="^(?!b)")))
-    assert {each.verdict for each in changes} >= {Verdict.UNDECIDED}
+    assert {each.verdict for each in changes} >= {ChangeVerdict.UNDECIDED}
 
 
 def test_exclusive_branches_are_compared_as_wholes_where_no_branch_breaks(tmp_path):
@@ -281,7 +281,7 @@ def test_a_branch_that_breaks_is_named_and_not_the_whole(tmp_path):
     old["components"]["schemas"]["Leaf"] = {"type": "string", "maxLength": 9}
     new = json.loads(json.dumps(old))
     new["components"]["schemas"]["Leaf"]["maxLength"] = 8
-    broken = [each for each in diff(tmp_path, old, new) if each.verdict is Verdict.BREAKING]
+    broken = [each for each in diff(tmp_path, old, new) if each.verdict is ChangeVerdict.BREAKING]
     assert {each.new.pointer for each in broken} == {"/components/schemas/Leaf/maxLength"}
 
 

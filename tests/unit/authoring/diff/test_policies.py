@@ -10,7 +10,7 @@ from gateway.authoring.codegen.ir import Contracts
 from gateway.authoring.codegen.lowering import lower
 from gateway.authoring.contracts import meta
 from gateway.authoring.contracts.tree import read_tree
-from gateway.authoring.diff.changes import Change, Verdict
+from gateway.authoring.diff.changes import ChangeVerdict, ContractChange
 from gateway.authoring.diff.policies import LIST_BUDGET, policies
 from gateway.authoring.diff.rules import POLICY, RULES
 from tests.unit.edits import rewrite
@@ -368,10 +368,10 @@ def test_equal_contracts_have_no_changes(minimal: Contracts, schemas: Path) -> N
 def test_a_change_names_its_file_and_pointer(minimal: Contracts, schemas: Path) -> None:
     new = edited(schemas, GREET, "timeoutSeconds: 1", "timeoutSeconds: 0.5")
     (change,) = policies(minimal, new)
-    assert change == Change(
+    assert change == ContractChange(
         rule="timeout-lowered",
         subject="hello.greet",
-        verdict=Verdict.POLICY,
+        verdict=ChangeVerdict.POLICY,
         severity="warning",
         text="a call may take 0.5 s, and could take 1 s",
         old=change.new,

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from gateway.authoring.contracts.finding import Finding
-from gateway.authoring.diff.changes import Change, Verdict
+from gateway.authoring.diff.changes import ChangeVerdict, ContractChange
 from gateway.authoring.diff.facets import Facets
 from gateway.authoring.diff.rules import RULES
 from gateway.authoring.versions.bumps import (
@@ -28,13 +28,17 @@ WAS, IS = (Facets(input=each * 64, description="d" * 64) for each in "01")
 TOLD = Facets(input="0" * 64, description="e" * 64)
 
 
-def change(rule: str, subject: str = "a.one", verdict: Verdict = Verdict.POLICY) -> Change:
+def change(
+    rule: str, subject: str = "a.one", verdict: ChangeVerdict = ChangeVerdict.POLICY
+) -> ContractChange:
     severity = RULES[rule].severity
-    return Change(rule=rule, subject=subject, verdict=verdict, severity=severity, text="it differs")
+    return ContractChange(
+        rule=rule, subject=subject, verdict=verdict, severity=severity, text="it differs"
+    )
 
 
-BREAKING = change("input-narrowed", verdict=Verdict.BREAKING)
-SAFE = change("input-widened", verdict=Verdict.SAFE)
+BREAKING = change("input-narrowed", verdict=ChangeVerdict.BREAKING)
+SAFE = change("input-widened", verdict=ChangeVerdict.SAFE)
 DESCRIBED = change("tool-description-changed")
 
 
@@ -42,7 +46,7 @@ DESCRIBED = change("tool-description-changed")
     ("found", "bump"),
     [
         (BREAKING, Bump.MAJOR),
-        (change("input-narrowed", verdict=Verdict.UNDECIDED), Bump.MAJOR),
+        (change("input-narrowed", verdict=ChangeVerdict.UNDECIDED), Bump.MAJOR),
         (SAFE, Bump.MINOR),
         (DESCRIBED, Bump.PATCH),
         (change("readonly-hint-dropped"), Bump.MAJOR),
@@ -50,7 +54,7 @@ DESCRIBED = change("tool-description-changed")
         (change("hint-relaxed"), Bump.PATCH),
     ],
 )
-def test_a_verdict_or_a_rule_says_what_a_change_needs(found: Change, bump: Bump) -> None:
+def test_a_verdict_or_a_rule_says_what_a_change_needs(found: ContractChange, bump: Bump) -> None:
     assert bump_of(found) is bump
 
 
@@ -95,7 +99,8 @@ def test_without_a_proof_facets_decide() -> None:
 
 def test_types_of_messages_belong_to_their_webhook() -> None:
     found = [
-        change("input-narrowed", f"{name} lent", Verdict.BREAKING) for name in ("desk", "desks")
+        change("input-narrowed", f"{name} lent", ChangeVerdict.BREAKING)
+        for name in ("desk", "desks")
     ]
     assert needs({HOOK: WAS}, {HOOK: IS}, found)[HOOK].changes == (found[0],)
     assert others(found, [HOOK]) == [found[1]]
@@ -109,8 +114,8 @@ def recorded(folder: Path, entries: dict[Key, LockEntry]) -> RecordedLock:
     return found
 
 
-def release(version: str, facets: Facets, changes: Sequence[Change] | None) -> Release:
-    def prove() -> Sequence[Change]:
+def release(version: str, facets: Facets, changes: Sequence[ContractChange] | None) -> Release:
+    def prove() -> Sequence[ContractChange]:
         if changes is None:
             raise LookupError
         return changes
@@ -118,7 +123,7 @@ def release(version: str, facets: Facets, changes: Sequence[Change] | None) -> R
     return Release(Lock(entries={A: LockEntry(version, facets)}), "0a1b", prove)
 
 
-def unproved() -> Sequence[Change]:
+def unproved() -> Sequence[ContractChange]:
     raise AssertionError("the contracts are compared although nothing depends on it")
 
 
@@ -214,7 +219,7 @@ def steps(was: dict[Key, LockEntry], now: dict[Key, Facets], changes: Any, **dec
 
 def test_a_release_raises_adds_and_removes() -> None:
     was = {A: LockEntry("1.2.0", WAS), HOOK: LockEntry("1.0.0", WAS)}
-    gone = change("webhook-removed", "desk lent", Verdict.BREAKING)
+    gone = change("webhook-removed", "desk lent", ChangeVerdict.BREAKING)
     assert steps(was, {A: IS, B: WAS}, [SAFE, gone]) == [
         ("a.one", "1.2.0", "1.3.0", "MINOR"),
         ("a.two", None, "1.0.0", "MINOR"),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gateway.authoring.diff.changes import Change, Verdict
+from gateway.authoring.diff.changes import ChangeVerdict, ContractChange
 from gateway.authoring.versions.bumps import Bump, Need, VersionStep
 from gateway.authoring.versions.changelog import entries_of, notable, with_entries
 from gateway.errors import ConfigurationError
@@ -10,8 +10,8 @@ from gateway.errors import ConfigurationError
 BLOCK = "<!-- gateway release: since 0a1b -->\n\n- one\n\n<!-- end of gateway release -->"
 
 
-def change(text: str, verdict: Verdict = Verdict.POLICY) -> Change:
-    return Change(
+def change(text: str, verdict: ChangeVerdict = ChangeVerdict.POLICY) -> ContractChange:
+    return ContractChange(
         rule="title-changed", subject="agent a", verdict=verdict, severity="error", text=text
     )
 
@@ -99,5 +99,5 @@ def test_entries_without_their_end_are_not_guessed() -> None:
 
 
 def test_only_what_matters_is_told() -> None:
-    safe = change("safe", Verdict.SAFE)
+    safe = change("safe", ChangeVerdict.SAFE)
     assert notable([safe, change("not")]) == [change("not")]

@@ -4,19 +4,19 @@ import json
 
 import pytest
 
-from gateway.authoring.diff.changes import Change, Direction, Place, Verdict
+from gateway.authoring.diff.changes import ChangePlace, ChangeVerdict, ContractChange, Direction
 from gateway.cli.reports.changes import report_of_changes
 from gateway.cli.reports.forms import text_of
 
-NARROWED = Change(
+NARROWED = ContractChange(
     rule="input-narrowed",
     subject="golf/search_tee_times",
     direction=Direction.TOOL_INPUT,
-    verdict=Verdict.BREAKING,
+    verdict=ChangeVerdict.BREAKING,
     severity="error",
     text="`passengers` has a smaller maximum.",
-    old=Place("old.json", "/a"),
-    new=Place("new.json", "/b"),
+    old=ChangePlace("old.json", "/a"),
+    new=ChangePlace("new.json", "/b"),
     witness={"passengers": 9},
     accepted_by="old",
 )
@@ -24,7 +24,7 @@ NARROWED = Change(
 
 def checked(**changed):
     change = {name: getattr(NARROWED, name) for name in NARROWED.__struct_fields__} | changed
-    (check,) = report_of_changes([Change(**change)], "gateway diff a b", 0.5).checks
+    (check,) = report_of_changes([ContractChange(**change)], "gateway diff a b", 0.5).checks
     return check
 
 
@@ -43,13 +43,13 @@ def test_null_is_a_witness():
 @pytest.mark.parametrize(
     ("verdict", "severity", "outcome", "fails"),
     [
-        (Verdict.SAFE, "info", "passed", False),
-        (Verdict.SAFE, "error", "passed", False),
-        (Verdict.UNDECIDED, "error", "undecided", True),
-        (Verdict.UNDECIDED, "info", "undecided", False),
-        (Verdict.BREAKING, "warning", "failed", False),
-        (Verdict.POLICY, "error", "failed", True),
-        (Verdict.POLICY, "info", "passed", False),
+        (ChangeVerdict.SAFE, "info", "passed", False),
+        (ChangeVerdict.SAFE, "error", "passed", False),
+        (ChangeVerdict.UNDECIDED, "error", "undecided", True),
+        (ChangeVerdict.UNDECIDED, "info", "undecided", False),
+        (ChangeVerdict.BREAKING, "warning", "failed", False),
+        (ChangeVerdict.POLICY, "error", "failed", True),
+        (ChangeVerdict.POLICY, "info", "passed", False),
     ],
 )
 def test_what_is_proved_and_how_severe_it_is_say_whether_it_fails(

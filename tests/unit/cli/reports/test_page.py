@@ -9,7 +9,7 @@ import msgspec
 import pytest
 from lxml import html
 
-from gateway.authoring.diff.changes import Change, Direction, Place, Verdict
+from gateway.authoring.diff.changes import ChangePlace, ChangeVerdict, ContractChange, Direction
 from gateway.cli.reports.changes import report_of_changes
 from gateway.cli.reports.page import page
 from gateway.cli.reports.record import Check, Report
@@ -116,15 +116,15 @@ def test_a_line_to_paste_is_whole_or_not_there():
 
 
 def test_a_change_shows_what_each_side_makes_of_the_witness():
-    change = Change(
+    change = ContractChange(
         rule="input-narrowed",
         subject="golf/search_tee_times",
         direction=Direction.TOOL_INPUT,
-        verdict=Verdict.BREAKING,
+        verdict=ChangeVerdict.BREAKING,
         severity="error",
         text="narrowed",
-        old=Place("old.json", "/a"),
-        new=Place("new.json", "/b"),
+        old=ChangePlace("old.json", "/a"),
+        new=ChangePlace("new.json", "/b"),
         witness={"passengers": 9},
         accepted_by="old",
     )
