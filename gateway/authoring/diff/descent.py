@@ -175,6 +175,8 @@ class Descent:
         """Branches that exclude each other are compared as a whole: one that is narrower may let
         through what two admitted. That is not asked where a branch breaks by itself."""
         left, right = _parts("oneOf", outer), _parts("oneOf", inner)
+        if not left and not right:
+            return
         if len(left) == len(right):
             met = self._met
             link = (*chain, Link(outer, inner, ("same", None)))

@@ -96,9 +96,12 @@ class SchemaComparison:
         for value in self._lifted(candidate, candidate.chain, candidate.seed):
             if self._shows(value):
                 return self._gap(candidate, value)
-        for depth in range(len(candidate.chain), -1, -1):
+        # The candidate itself may be a part of its place, so the whole schemas are asked at last.
+        places = [
+            (each, *self._at(candidate, each)) for each in range(len(candidate.chain), -1, -1)
+        ]
+        for depth, outer, inner in [*places, (0, self._outer, self._inner)]:
             chain = candidate.chain[:depth]
-            outer, inner = self._at(candidate, depth)
             answer = self._asked(outer, inner)
             if isinstance(answer, Contained):
                 return None
