@@ -19,11 +19,17 @@ def test_none_of_them_is_undecided(tried):
 
 
 def test_there_are_many_edits_of_each_kind(tried):
-    assert len(tried) >= 120
+    assert len(tried) >= 150
     assert {each.edit.label for each in tried} == {"same", "safe", "breaking"}
     assert {each.edit.kind for each in tried} == {"request", "response", "event", "paths"}
     names = [each.edit.name for each in tried]
     assert len(names) == len(set(names))
+
+
+def test_many_of_them_are_in_public_changelogs(tried):
+    seen = [each.edit.seen for each in tried if each.edit.seen]
+    assert len(seen) >= 60
+    assert len(seen) == len(set(seen))
 
 
 @pytest.mark.parametrize(
