@@ -138,11 +138,17 @@ class UnknownOperation(CallerError):
 class ReplacedTool(UnknownOperation):
     """The tool has been replaced."""
 
-    def __init__(self, gone: str, successor: "Operation") -> None:
+    route: str | None = None
+    """The REST path of its successor."""
+
+    @classmethod
+    def by(cls, successor: "Operation", gone: str) -> Self:
+        """The refusal of a call of `gone`, which names its successor."""
         name = successor.id.replace(".", "_", 1)
         calls = f"POST {successor.route}, or {name} over MCP"
-        super().__init__(f"{gone} has been replaced by {successor.id}: {calls}.")
-        self.route = successor.route
+        error = cls(f"{gone} has been replaced by {successor.id}: {calls}.")
+        error.route = successor.route
+        return error
 
 
 class NotPermitted(CallerError):

@@ -92,7 +92,7 @@ def known_tool(catalogue: Catalogue, name: str, server: str = SERVER) -> Entry:
         return shown
     successor = ShownNames(catalogue, server).successor(name)
     if successor is not None:
-        raise ReplacedTool(name, successor.operation)
+        raise ReplacedTool.by(successor.operation, name)
     entries = {entry.id: entry for entry in catalogue.entries}
     entries |= {
         alias: entry

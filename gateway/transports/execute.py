@@ -193,7 +193,7 @@ class ExecuteEndpoint:
         if found is None or caller is None:
             return None
         is_granted = self._parts.policy.allows(caller.agent, found.id)
-        return ReplacedTool(name, found.operation) if is_granted else None
+        return ReplacedTool.by(found.operation, name) if is_granted else None
 
 
 def _require_post(scope: Scope) -> None:

@@ -153,7 +153,7 @@ class RestEndpoint:
         allow = _ALLOW_QUERIES if is_granted and operation_id in parts.queries else _ALLOW
         successor = parts.successors.get(operation_id)
         if successor is not None and parts.policy.allows(principal.agent, successor.id):
-            raise ReplacedTool(operation_id, successor)
+            raise ReplacedTool.by(successor, operation_id)
         limit = parts.body_limits.get(operation_id) if is_granted else None
         sender_of(scope).allow_body(limit or parts.max_body_bytes, parts.max_body_bytes)
         if scope["method"] not in allow:

@@ -59,14 +59,16 @@ def _check_arguments(
     schema: Any = draft.expanded(tool.path, _INPUT)
     if not isinstance(schema, dict):
         return
-    known: Collection[str] = schema.get("properties", {})
+    members = schema.get("properties", {})
+    known: Collection[str] = members if isinstance(members, dict) else {}
     if schema.get("additionalProperties") is False:
         for name in step.arguments:
             if name not in known:
                 message = f"{tool.id} has no argument {name}"
                 fix = did_you_mean(name, list(known))
                 yield draft.finding("workflow/argument", document, step.pointer, message, fix)
-    for name in schema.get("required", ()):
+    required = schema.get("required", ())
+    for name in required if isinstance(required, list) else ():
         if name not in step.arguments:
             message = f"{tool.id} needs the argument {name}"
             yield draft.finding("workflow/argument", document, step.pointer, message)

@@ -131,7 +131,7 @@ def _own_headers(error: BaseException) -> Headers:
             return [(b"www-authenticate", f'{challenge} realm="webhooks"'.encode("ascii"))]
         case errors.MethodNotAllowed(allow=allow):
             return [(b"allow", ", ".join(allow).encode("ascii"))]
-        case errors.ReplacedTool(route=route):
+        case errors.ReplacedTool(route=str(route)):
             return [successor_link(route)]
         case errors.GatewayError() if (seconds := _retry_after(error)) is not None:
             return [(b"retry-after", b"%d" % seconds)]

@@ -210,7 +210,7 @@ class Tools:
         """The refusal of a tool that is gone, for callers that may call its successor."""
         found = self.names.successor(name, caller.connector)
         is_granted = found and self._policy.allows(caller.principal.agent, found.id)
-        return ReplacedTool(name, found.operation) if found and is_granted else None
+        return ReplacedTool.by(found.operation, name) if found and is_granted else None
 
     async def _require_client(self, caller: Caller, entry: Entry, bounds: CallBounds) -> None:
         """Refuse the call, with its audit record, unless the client can do what the tool needs."""

@@ -31,6 +31,7 @@ from gateway.contract.upstream import ReplyFacts, UpstreamRequest
 from gateway.contract.values.schema import Validator
 from shop.fields import minutes_since
 
+_REMAINING_GATE: Final = Validator({"type": "integer"})
 _KIND: Final[Mapping[str, Any]] = {"S": "small", "L": "large"}
 _STATE: Final[Mapping[str, Any]] = {"N": "new", "U": "used"}
 _RATING_GATE: Final = Validator({"type": "number", "minimum": 0, "maximum": 5})
@@ -88,8 +89,16 @@ def _result_200(arguments: Mapping[str, Any], call: CallFacts, reply: ReplyFacts
                     not_null(item.get("price")) is not ABSENT and item["size"] in ("S", "M")
                 ),
             ),
-            "remaining": converted(
-                reply.headers.get("x-remaining", ABSENT), as_integer, "/header/x-remaining", ABSENT
+            "remaining": guarded(
+                converted(
+                    reply.headers.get("x-remaining", ABSENT),
+                    as_integer,
+                    "/header/x-remaining",
+                    ABSENT,
+                ),
+                _REMAINING_GATE,
+                "/header/x-remaining",
+                ABSENT,
             ),
             "notice": (
                 (

@@ -336,7 +336,7 @@ def test_findings_in_a_given_folder_name_its_files(cli, vendor, tmp_path):
     folder = tmp_path / "vend"
     folder.mkdir()
     _, out, _ = cli("import", "vend")
-    assert out.startswith("./vend:1: error document/not-one")
+    assert out.startswith("vend:1: error document/not-one")
     (folder / "openapi.json").write_text('{"info": {}, "openapi": "3.1.0"}', "utf-8")
     _, out, _ = cli("import", "vend")
     assert "document/not-one" not in out
