@@ -9,19 +9,23 @@ import msgspec
 
 from gateway.amounts import amount
 from gateway.catalogue import Catalogue
-from gateway.cli.reports.record import Check, ReplayLines
+from gateway.cli.reports.record import Check, ContractCoverage, Mutants, ReplayLines
 from gateway.errors import UnknownOperation
 from gateway.testing.judging import Verdict
 from gateway.testing.replays import replay_of
 
 CHECKS: Final = "gateway checks"
-"""The property of a test's report that has its failed checks as JSON text."""
+"""The property of a test's report that has its checks as JSON text."""
+COVERAGE: Final = "gateway coverage"
+"""The property that has what was exercised of a schema as JSON text."""
 SUBJECT: Final = "gateway subject"
 """The property that has what a test of the suite is about."""
 CASES: Final = "gateway cases"
 """The property that has how many inputs were tried."""
 _PARAMETER: Final = "gateway_"
 """How the names of parameters begin that say what a test is about."""
+_SCHEMA: Final = "gateway_contract_schema"
+"""The parameter that names one schema of a contract: reports are about the contract."""
 _LONG: Final = 4_000
 _GROUPS: Final = 20
 _SHOWN: Final = 3
@@ -57,9 +61,10 @@ def _check(failed: Sequence[Verdict], catalogue: Catalogue) -> Check:
 def checks_of_test(report: Any) -> Iterator[Check]:
     """What the report of a test of the suite says."""
     properties = dict(report.user_properties)
-    found = properties.get(CHECKS)
-    if found is not None:
-        yield from msgspec.json.decode(found, type=list[Check])
+    found = msgspec.json.decode(properties.get(CHECKS, "[]"), type=list[Check])
+    yield from found
+    # What fails for another reason than its checks is never shown as passed.
+    if found and (report.outcome == "passed" or any(each.fails for each in found)):
         return
     name = report.nodeid.rpartition("::")[2].partition("[")[0].removeprefix("test_")
     text = "" if report.outcome == "passed" else _reason(report)
@@ -74,6 +79,51 @@ def checks_of_test(report: Any) -> Iterator[Check]:
     )
 
 
+def as_property(found: Sequence[Check] | ContractCoverage) -> str:
+    """The text of the property `CHECKS` or `COVERAGE`."""
+    return msgspec.json.encode(found).decode()
+
+
+def coverage_of_test(report: Any) -> Iterator[ContractCoverage]:
+    """What the report of a test says that was exercised."""
+    for name, text in report.user_properties:
+        if name == COVERAGE:
+            yield msgspec.json.decode(text, type=ContractCoverage)
+
+
+def by_contract(measured: Iterable[ContractCoverage]) -> Iterator[ContractCoverage]:
+    """One record for all schemas of a contract. What was missed begins with the schema's kind."""
+    found: dict[str, list[ContractCoverage]] = {}
+    for each in measured:
+        found.setdefault(contract_of(each.subject), []).append(each)
+    for contract, parts in found.items():
+        judged = [(each.subject, each.mutants) for each in parts if each.mutants is not None]
+        yield ContractCoverage(
+            subject=contract,
+            keywords=sum(each.keywords for each in parts),
+            seen=sum(each.seen for each in parts),
+            missed=tuple(_placed(p.subject, each) for p in parts for each in p.missed),
+            mutants=Mutants(
+                killed=sum(each.killed for _, each in judged),
+                equivalent=sum(each.equivalent for _, each in judged),
+                undecided=sum(each.undecided for _, each in judged),
+                survivors=tuple(_placed(name, m) for name, each in judged for m in each.survivors),
+            )
+            if judged
+            else None,
+            seconds=round(sum(each.seconds for each in parts), 3),
+        )
+
+
+def contract_of(schema: str) -> str:
+    """The contract that the subject of a schema names: `example.greet` of `example.greet input`."""
+    return schema.partition(" ")[0]
+
+
+def _placed(schema: str, text: str) -> str:
+    return f"{schema.rpartition(' ')[2]} {text}"
+
+
 def _reason(report: Any) -> str:
     if report.outcome == "skipped" and isinstance(report.longrepr, tuple):
         return str(report.longrepr[2]).removeprefix("Skipped: ")
@@ -84,7 +134,8 @@ def _reason(report: Any) -> str:
 def subject_of(item: Any) -> str:
     """What a test of the suite is about: the tool, the event or the agent. Empty: all of them."""
     params = getattr(getattr(item, "callspec", None), "params", {})
-    return next((str(v) for n, v in params.items() if n.startswith(_PARAMETER)), "")
+    found = next((str(v) for n, v in params.items() if n.startswith(_PARAMETER)), "")
+    return contract_of(found) if _SCHEMA in params else found
 
 
 def grouped(checks: Iterable[Check]) -> Iterator[str]:

@@ -6,19 +6,21 @@ from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any, Final
 
-import msgspec
 import pytest
 
 from gateway.cli.reports.forms import write
-from gateway.cli.reports.record import Check, Report
+from gateway.cli.reports.record import Check, ContractCoverage, Report
 from gateway.testing import BUDGET_OPTION, REPORT_OPTION, SEED_OPTION, seeding
 from gateway.testing.gateways import catalogue_under_test
 from gateway.testing.judging import Disagreement
 from gateway.testing.records import (
     CHECKS,
     SUBJECT,
+    as_property,
+    by_contract,
     checks_of,
     checks_of_test,
+    coverage_of_test,
     grouped,
     subject_of,
 )
@@ -65,6 +67,7 @@ class SuiteRun:
         self._seed: int | None = config.getoption(SEED_OPTION)
         self._began = time.monotonic()
         self._checks: list[Check] = []
+        self._coverage: list[ContractCoverage] = []
 
     def left(self) -> float | None:
         """The seconds of the budget that are left. None: there is no budget."""
@@ -97,7 +100,7 @@ class SuiteRun:
         for each in _leaves(error):
             if isinstance(each, Disagreement):
                 checks = checks_of(each.verdicts, catalogue_under_test())
-                item.user_properties.append((CHECKS, _json(checks)))
+                item.user_properties.append((CHECKS, as_property(checks)))
                 report.user_properties = list(item.user_properties)
         return report
 
@@ -106,6 +109,7 @@ class SuiteRun:
         is_result = report.when == "call" or report.outcome != "passed"
         if is_result and SUBJECT in dict(report.user_properties):
             self._checks += checks_of_test(report)
+            self._coverage += coverage_of_test(report)
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Print the causes of failures and what was left out, and write the reports."""
@@ -123,6 +127,7 @@ class SuiteRun:
             seed=self._seed or 0,
             seconds=round(time.monotonic() - self._began, 3),
             checks=tuple(self._checks),
+            coverage=tuple(by_contract(self._coverage)),
         )
         for path in self._files:
             write(report, path)
@@ -152,7 +157,3 @@ def _leaves(error: BaseException | None) -> Iterator[BaseException]:
 def _is_ours(item: pytest.Item) -> bool:
     module = getattr(getattr(item, "function", None), "__module__", "")
     return module.startswith("gateway.testing.suite.")
-
-
-def _json(checks: list[Check]) -> str:
-    return msgspec.json.encode(checks).decode()

@@ -5,6 +5,7 @@ arguments that it refuses.
 """
 
 import json
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -14,6 +15,7 @@ from gateway.testing.fixtures import Loop
 from gateway.testing.gateways import Faces, catalogue_under_test, project_under_test
 from gateway.testing.judging import Verdict, failures
 from gateway.testing.kept_vectors import ContractSchema, by_subject, vectors_for
+from gateway.testing.records import COVERAGE, as_property
 from gateway.testing.vectors import LEAST_SCORE, Vectors, vectors_of
 
 __all__ = [
@@ -33,8 +35,12 @@ def _vectors(subject: str) -> Vectors:
     return vectors_for(_contracts()[subject], project_under_test().schemas)
 
 
-def test_vectors_tell_the_schema_from_near_mistakes(gateway_contract_schema: str) -> None:
+def test_vectors_tell_the_schema_from_near_mistakes(
+    gateway_contract_schema: str, record_property: Callable[[str, object], None]
+) -> None:
+    """A report shows what they cover, whether it is enough or not."""
     found = _vectors(gateway_contract_schema)
+    record_property(COVERAGE, as_property(found.coverage(gateway_contract_schema)))
 
     assert found.score >= LEAST_SCORE, found.survivors
 

@@ -7,10 +7,23 @@ from types import SimpleNamespace
 import pytest
 from msgspec.structs import replace
 
+from gateway.cli.reports.page import page
+from gateway.cli.reports.record import Check, ContractCoverage, Mutants, Report
 from gateway.testing.cases import Case
 from gateway.testing.judging import Disagreement, agree, judged
 from gateway.testing.options import Seconds
-from gateway.testing.records import SUBJECT, checks_of, checks_of_test, grouped
+from gateway.testing.records import (
+    CHECKS,
+    COVERAGE,
+    SUBJECT,
+    as_property,
+    by_contract,
+    checks_of,
+    checks_of_test,
+    coverage_of_test,
+    grouped,
+    subject_of,
+)
 from gateway.testing.replays import parted_replay, replay_of
 from gateway.testing.runs import rank
 from gateway.testing.transports import REST, CallAnswer
@@ -109,3 +122,71 @@ def test_a_budget_is_a_time(text, seconds):
 def test_what_is_no_time_is_refused(text):
     with pytest.raises(Exception, match="expected a time above zero"):
         Seconds()(text)
+
+
+def reported(outcome, *properties):
+    return SimpleNamespace(
+        nodeid="a.py::test_a_workflow_holds[trip]",
+        outcome=outcome,
+        longrepr="it has failed",
+        duration=0.5,
+        user_properties=[(SUBJECT, "trip"), *properties],
+    )
+
+
+HELD = Check(subject="trip", check="workflow", outcome="passed", cases=7)
+BROKEN = replace(HELD, outcome="failed", text="step quote: expected 200, got 422")
+
+
+@pytest.mark.parametrize("checks", [[HELD, HELD], [HELD, BROKEN]])
+def test_the_checks_of_a_test_are_those_of_the_report(checks):
+    outcome = "failed" if BROKEN in checks else "passed"
+    found = checks_of_test(reported(outcome, (CHECKS, as_property(checks))))
+    assert list(found) == checks
+
+
+def test_a_test_that_fails_beside_its_checks_is_no_success():
+    held, beside = checks_of_test(reported("failed", (CHECKS, as_property([HELD]))))
+    assert held == HELD
+    assert (beside.outcome, beside.text) == ("failed", "it has failed")
+
+
+def covered(schema, survivors=(), missed=()):
+    return ContractCoverage(
+        subject=schema,
+        keywords=10,
+        seen=10 - len(missed),
+        missed=missed,
+        mutants=Mutants(killed=9, equivalent=2, undecided=1, survivors=survivors),
+        seconds=0.5,
+    )
+
+
+def test_all_schemas_of_a_contract_are_one_record():
+    schemas = [
+        covered(f"{GREET} input", survivors=("/properties/name/maxLength 99",)),
+        covered("example.sent event"),
+        covered(f"{GREET} output", missed=("/required",)),
+    ]
+    reports = [reported("passed", (COVERAGE, as_property(each))) for each in schemas]
+    assert [found for each in reports for found in coverage_of_test(each)] == schemas
+    greet, sent = by_contract(schemas)
+    assert (greet.subject, greet.keywords, greet.seen, greet.seconds) == (GREET, 20, 19, 1.0)
+    assert greet.missed == ("output /required",)
+    assert greet.mutants == Mutants(
+        killed=18, equivalent=4, undecided=2, survivors=("input /properties/name/maxLength 99",)
+    )
+    assert sent == replace(schemas[1], subject="example.sent")
+
+
+def test_a_check_of_a_schema_stands_beside_what_its_contract_covers():
+    params = {"gateway_contract_schema": f"{GREET} input"}
+    item = SimpleNamespace(callspec=SimpleNamespace(params=params))
+    check = Check(subject=subject_of(item), check="vectors-tell", outcome="passed")
+    coverage = tuple(by_contract([covered(f"{GREET} input", survivors=("/required none",))]))
+    report = Report(command="gateway test", seconds=1.0, checks=(check,), coverage=coverage)
+    text = page(report)
+    assert check.subject == coverage[0].subject
+    assert "mutants killed 9 of 10 " in text
+    assert "keywords 10 of 10 " in text
+    assert "input /required none" in text
