@@ -50,8 +50,20 @@ def few() -> settings:
     return settings(_limits(), max_examples=SMALL_BUDGET, derandomize=False)
 
 
+_Value = TypeVar("_Value")
+
+
+def few_of(values: Sequence[_Value]) -> Sequence[_Value]:
+    """At most `SMALL_BUDGET` of them, from begin to end. All of them if the run is thorough."""
+    return values if _is_thorough() else values[:: max(1, -(-len(values) // SMALL_BUDGET))]
+
+
+def _is_thorough() -> bool:
+    return settings.get_current_profile_name() == "thorough"
+
+
 def _limits() -> settings:
-    thorough = settings.get_current_profile_name() == "thorough"
+    thorough = _is_thorough()
     return settings(
         max_examples=settings().max_examples if thorough else SMALL_BUDGET,
         deadline=None,

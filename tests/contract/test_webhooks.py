@@ -2,9 +2,13 @@
 
 import pytest
 
-from gateway.testing.gateways import catalogue_under_test
+from gateway.errors import MalformedRequest
+from gateway.store.records import Mismatch
+from gateway.testing.fixtures import opened
+from gateway.testing.gateways import catalogue_under_test, open_site
 from gateway.testing.suite.webhooks import *  # noqa: F403 - each module lists its tests
 from gateway.testing.suite.webhooks import check, declared, examples, facts
+from gateway.webhooks.source import PayloadValidator
 
 AVINODE = [
     "rfq_received",
@@ -66,3 +70,40 @@ def test_a_row_that_does_not_fit_is_noticed(gateway_webhook_settings):
     check(name, payload, said)
     with pytest.raises(AssertionError):
         check(name, {**payload, "rfp_id": "x" * 1000}, said)
+
+
+def lets_in_all(*_):
+    return ()
+
+
+def lets_in_nothing(*_):
+    return (Mismatch(pointer="", detail="is not known"),)
+
+
+def answers_with_an_error(*_):
+    raise MalformedRequest("it is wrong")
+
+
+@pytest.fixture
+def fresh_site(gateway_loop, tmp_path):
+    """A gateway that no other test has sent messages to."""
+    yield from opened(gateway_loop, open_site(tmp_path, []))
+
+
+@pytest.mark.parametrize(
+    ("judge", "found"),
+    [
+        (lets_in_all, "stored: "),
+        (lets_in_nothing, "quarantined: "),
+        (answers_with_an_error, "400 "),
+    ],
+)
+def test_a_gateway_that_judges_payloads_wrongly_is_noticed(
+    judge, found, gateway_loop, fresh_site, gateway_webhook_settings, monkeypatch
+):
+    monkeypatch.setattr(PayloadValidator, "refusals", judge)
+    for name in ("avinode.quote_accepted", "github.push"):
+        with pytest.raises(AssertionError, match=f"'{found}"):
+            test_each_boundary_of_a_payload_is_let_in_or_quarantined(  # noqa: F405 - of the suite
+                gateway_loop, fresh_site, name, gateway_webhook_settings
+            )

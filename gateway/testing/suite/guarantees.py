@@ -5,7 +5,6 @@ answered is no answer to another one that may not ask. A message is taken only w
 """
 
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 import pytest
 from msgspec.structs import replace
@@ -14,6 +13,7 @@ from gateway.cli.operating.webhooks import signed_request, signing_secret, unsig
 from gateway.contract.operation import Effect
 from gateway.errors import ConfigurationError
 from gateway.signatures.received import Received
+from gateway.testing.boundary_payloads import posted
 from gateway.testing.cases import callable_alone, first_example
 from gateway.testing.fixtures import Loop
 from gateway.testing.gateways import Faces, Site
@@ -100,14 +100,6 @@ def _changed(body: bytes) -> bytes:
     return body[:at] + (b"0" if body[at : at + 1] != b"0" else b"1") + body[at + 1 :]
 
 
-async def posted(site: Site, message: Received) -> int:
-    parts = urlsplit(message.url)
-    fields = [(name.decode(), value.decode("latin-1")) for name, value in message.fields]
-    target = f"{parts.path}?{parts.query}" if parts.query else parts.path
-    reply = await site.client.post(target, content=message.body, headers=fields)
-    return reply.status_code
-
-
 def test_a_message_is_taken_only_with_its_signature(
     gateway_loop: Loop, gateway_site: Site, gateway_webhook_event: str
 ) -> None:
@@ -118,5 +110,5 @@ def test_a_message_is_taken_only_with_its_signature(
     except ConfigurationError as error:
         pytest.skip(error.detail)
     run = gateway_loop.run_until_complete
-    found = {kind: run(posted(gateway_site, message)) for kind, message in sent.items()}
+    found = {kind: run(posted(gateway_site, message)).status_code for kind, message in sent.items()}
     assert found == {kind: _STATUS[kind] for kind in sent}

@@ -17,16 +17,27 @@ from hypothesis import strategies as st
 from gateway.authoring.contracts.names import payload_stem
 from gateway.authoring.contracts.tree import SourceTree, read_tree
 from gateway.catalogue import DeclaredSource
+from gateway.cli.operating.webhooks import signing_secret
 from gateway.cli.project import package_folder
 from gateway.contract.context import CallFacts
 from gateway.contract.rows.rows import Shape, holds_nul, shape_of
 from gateway.contract.values.schema import Validator
 from gateway.contract.webhook import WebhookEvent
-from gateway.testing.gateways import catalogue_under_test, project_under_test
+from gateway.errors import ConfigurationError
+from gateway.testing.boundary_payloads import (
+    LET_IN,
+    QUARANTINED,
+    boundary_payloads,
+    fate,
+    signed,
+)
+from gateway.testing.fixtures import Loop
+from gateway.testing.gateways import Site, catalogue_under_test, project_under_test
 from gateway.testing.generation import budget, valid_values
 
 __all__ = [
     "test_a_payload_without_what_it_needs_is_not_let_in",
+    "test_each_boundary_of_a_payload_is_let_in_or_quarantined",
     "test_members_that_are_new_change_nothing",
     "test_the_examples_arrive_and_are_worked_off",
     "test_whatever_is_let_in_can_be_worked_off",
@@ -154,6 +165,35 @@ def test_a_payload_without_what_it_needs_is_not_let_in(gateway_webhook_event: st
 
     if required and found:
         check_one()
+
+
+def test_each_boundary_of_a_payload_is_let_in_or_quarantined(
+    gateway_loop: Loop,
+    gateway_site: Site,
+    gateway_webhook_event: str,
+    gateway_webhook_settings: Settings,
+) -> None:
+    """What the authority finds valid can be worked off. What is authentic and invalid is kept for
+    an operator."""
+    source, event = declared(gateway_webhook_event)
+    said = facts(source, gateway_webhook_settings)
+    failed = []
+    try:
+        profile, *_ = signing_secret(gateway_site.settings, source.source, event, None)
+        signed(gateway_site, source, event, {})
+    except ConfigurationError as error:
+        pytest.skip(error.detail)
+    if profile.body.is_form:
+        pytest.skip("a form has texts alone")
+    schemas = _payloads()[source.source.provider]
+    for each in boundary_payloads(profile, source, event, schemas):
+        message = signed(gateway_site, source, event, each.value)
+        found = gateway_loop.run_until_complete(fate(gateway_site, message))
+        if found != (LET_IN if each.is_valid else QUARANTINED):
+            failed.append(f"{found}: {message.body.decode()}")
+        if each.is_valid:
+            check(gateway_webhook_event, each.value, said)
+    assert failed == []
 
 
 def _grown(value: Any) -> Any:
