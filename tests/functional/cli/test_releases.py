@@ -168,6 +168,7 @@ def test_a_contract_that_is_gone(released, gateway):
     hook.write_text(text[:start] + text[end:], "utf-8")
     for name in ("tools", "resources", "prompts"):
         shutil.rmtree(released / "schemas" / name / "hello")
+    shutil.rmtree(released / "schemas/workflows")
     assert sorted(rules(gateway)) == ["version/bump-missing", "version/entry-unknown"]
     assert gateway("release", "--write")[0] == 0
     assert "- **Breaking**: tool `hello.greet` 1.0.0 is removed." in (
