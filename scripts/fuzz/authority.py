@@ -21,8 +21,17 @@ class Authority:
         )
 
     def admits(self, value: Any) -> bool:
-        """Whether the value is valid."""
-        return bool(self._validator.is_valid(exact(value)))
+        """Whether the value is valid.
+
+        Raises `RecursionError` if a definition refers to itself for the same value.
+        """
+        try:
+            return bool(self._validator.is_valid(exact(value)))
+        except BaseException as error:
+            # The map of the package's registry panics if the stack ends while it compares names.
+            if type(error).__name__ == "PanicException":
+                raise RecursionError from error
+            raise
 
 
 def exact(value: Any) -> Any:

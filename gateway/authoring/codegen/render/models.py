@@ -1,5 +1,6 @@
 """Renders Pydantic models, never stricter than the schemas that they are made of."""
 
+import itertools
 import json
 import re
 import textwrap
@@ -37,6 +38,8 @@ from gateway.errors import ContractError
 # * `const` and `enum` with values other than text, null and whole numbers but 0 and 1: in Python
 #   `True` equals 1, so a union would make one of the other,
 # * the items of a tuple with more than eight of them,
+# * the members of objects in a union of which Pydantic may take the wrong one,
+# * bounds of numbers that a float cannot represent,
 # * bounds of values without a name (list items, union branches, map values).
 #
 # A `number` becomes `int | float`, because a float cannot represent all whole numbers beyond
@@ -102,6 +105,8 @@ class TypedFile:
         if kind == "object":
             return self._object(schema, steps)
         bounds = {key: schema[key] for key in _BOUNDS.get(kind, ()) if key in schema}
+        if kind == "number":
+            bounds = {key: bound for key, bound in bounds.items() if _is_float(bound)}
         if kind == "array":
             return self._array(schema, steps, bounds)
         return {"type": _with_integers([kind])} | bounds
@@ -179,6 +184,8 @@ class TypedFile:
         branches = schema.get("anyOf") or schema["oneOf"]
         if "properties" in schema or "items" in schema:
             return self._by_kind({k: v for k, v in schema.items() if k not in _UNIONS}, steps)
+        if _may_be_mistaken(branches):
+            branches = [*(each for each in branches if not is_record(each)), {"type": "object"}]
         views = [self._inner(branch, _branch(branch, steps)) for branch in branches]
         has_integers = any("integer" in kinds_of(view) for view in views)
         if has_integers:
@@ -187,6 +194,7 @@ class TypedFile:
 
 
 _UNIONS: Final = ("anyOf", "oneOf")
+_TYPED: Final = frozenset({"type", "$ref", "const", "enum", "allOf", *_UNIONS})
 _ORDINALS: Final = ("one", "two", "three", "four", "five", "six", "seven", "eight")
 
 
@@ -197,6 +205,54 @@ def is_record(schema: Schema | bool) -> bool:
         and ("properties" in schema or schema.get("additionalProperties") is False)
         and not {"$ref", "const", "enum"}.intersection(schema)
     )
+
+
+def _may_be_mistaken(branches: Iterable[Schema | bool]) -> bool:
+    """Whether Pydantic may convert an object to the class of another branch, which changes it.
+
+    Of classes that accept an object, it takes one with the most members that are set, before one
+    that needs no conversion.
+    """
+    records = [each for each in branches if isinstance(each, dict) and is_record(each)]
+    return any(_converts(one, other) for one, other in itertools.permutations(records, 2))
+
+
+def _converts(schema: Schema, other: Schema) -> bool:
+    """Whether an object of `schema` may be converted to the class of `other`."""
+    here, there = schema.get("properties", {}), other.get("properties", {})
+    if schema.get("additionalProperties") is False or not there.keys() - here.keys():
+        return False
+    if any(_are_disjoint(here.get(name), there.get(name)) for name in other.get("required", ())):
+        return False
+    return any(here.get(name) != each and not _is_exact(each) for name, each in there.items())
+
+
+def _are_disjoint(one: Schema | bool | None, other: Schema | bool | None) -> bool:
+    texts = [_texts(each) for each in (one, other)]
+    return all(texts) and not texts[0].intersection(texts[1])
+
+
+def _texts(schema: Schema | bool | None) -> set[str]:
+    """The values of a choice among texts. Empty for other schemas."""
+    if not isinstance(schema, dict):
+        return set()
+    values = [schema["const"]] if "const" in schema else schema.get("enum", ())
+    return {*values} if all(isinstance(value, str) for value in values) else set()
+
+
+def _is_exact(schema: Schema | bool) -> bool:
+    """Whether Pydantic converts nothing to the type of the schema."""
+    if isinstance(schema, bool) or _texts(schema) or not schema.keys() & _TYPED:
+        return True
+    kinds = kinds_of(schema)
+    return bool(kinds) and {*kinds} <= {"string", "null"} and not schema.keys() & {"const", "enum"}
+
+
+def _is_float(bound: float) -> bool:
+    try:
+        return float(bound) == bound
+    except OverflowError:
+        return False
 
 
 def kinds_of(schema: Schema) -> list[str]:

@@ -138,6 +138,12 @@ ACCEPTED: list[tuple[dict[str, Any], list[Any]]] = [
     ({"allOf": [OPEN, {"properties": {"b": {"type": "string"}}}]}, [{"a": 1, "b": "x"}]),
     ({**CLOSED, "anyOf": [{"required": ["a"]}, {"maxProperties": 0}]}, [{"a": 1}, {}]),
     ({"anyOf": [CLOSED, {"type": "string"}]}, [{"a": 1}, "text"]),
+    ({"anyOf": [{"type": "object", "properties": {}}, level(const=True)]}, [{"level": "1"}]),
+    ({"anyOf": [OPEN, {"type": "object", "properties": {"b": {"type": "integer"}}}]}, [{"b": "1"}]),
+    (
+        {"type": "number", "maximum": 2**53 + 1, "exclusiveMinimum": -(10**400)},
+        [2**53 + 1, 2**53, 0.5, -(10**30)],
+    ),
     (
         {
             "oneOf": [
