@@ -15,7 +15,7 @@ from gateway.authoring.codegen.imported import imported_records, with_imported
 from gateway.authoring.codegen.ir import Contracts
 from gateway.authoring.codegen.lowering import lower
 from gateway.authoring.contracts.cache import uncached
-from gateway.authoring.contracts.finding import ContractRefused, errors
+from gateway.authoring.contracts.finding import ContractRefused, Finding, errors
 from gateway.authoring.contracts.tree import SourceTree, read_tree
 from gateway.authoring.diff.changes import ContractChange, Level
 from gateway.authoring.diff.compare import Comparer
@@ -107,7 +107,15 @@ def read_side(
     try:
         return _read(text, schemas, packages)
     except ContractRefused as error:
-        raise ContractError(f"{text} cannot be compared: {error}") from None
+        raise ContractError(_refusal(text, error.findings)) from None
+
+
+def _refusal(name: str, findings: Sequence[Finding]) -> str:
+    """The first finding with its fix, and how many more there are."""
+    first, more = findings[0], len(findings) - 1
+    place = f"{first.place}: {first.rule} {first.pointer or '/'}"
+    others = f", and {more} more" if more else ""
+    return f"{name} cannot be compared: {place}: {first.message}{others}; {first.fix}"
 
 
 def _read(text: str, schemas: Path, packages: Sequence[str]) -> Side:

@@ -64,6 +64,14 @@ def test_contracts_that_cannot_be_read_are_never_no_change(cli, project):
     assert INPUT in err
 
 
+def test_contracts_that_are_wrong_are_refused_with_the_first_finding_and_its_fix(cli, project):
+    edit(project, INPUT, '"minLength": 1', '"minLength": 900')
+    code, out, err = cli("diff", "old")
+    assert (code, out) == (2, "")
+    assert "schema/unsatisfiable /properties/" in err
+    assert ", and 2 more\nfix: Fix the contradiction." in err
+
+
 def test_an_acknowledged_change_passes_with_its_reason(cli, project):
     edit(project, INPUT, '"minLength": 1', '"minLength": 3')
     (change,) = json.loads(cli("diff", "old", "--json").out)["changes"]
