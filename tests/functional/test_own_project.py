@@ -293,6 +293,12 @@ def test_the_contract_suite_runs_by_command_and_by_pytest(wheel: Wheel, extended
     assert " passed" in by_pytest.stdout
 
 
+@pytest.mark.slow
+def test_what_a_budget_has_left_is_filled_with_more_arguments(wheel: Wheel, extended: Path) -> None:
+    printed = wheel.run(extended, "test", "--budget", "5s", "-q", "-k", "more_arguments")
+    assert re.search(r"^1 passed, \d+ deselected", printed, re.MULTILINE), printed
+
+
 @contextmanager
 def changed(file: Path, old: str, new: str) -> Iterator[None]:
     """The file is changed in the block."""

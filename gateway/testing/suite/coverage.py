@@ -9,7 +9,6 @@ from itertools import count, islice
 from typing import Final
 
 from hypothesis import given, seed
-from hypothesis import strategies as st
 
 from gateway.catalogue import Entry
 from gateway.testing.cases import Case, callable_alone
@@ -92,18 +91,21 @@ def test_more_arguments_until_the_budget_ends(
             if not gateway_rest_of_budget():
                 record_property(CASES, number)
                 return
-            either = st.one_of(
-                valid_arguments(catalogue, entry), invalid_arguments(catalogue, entry)
-            )
-
-            @seed(draw * _APART + (planted() or 0))
-            @few()
-            @given(arguments=either)
-            def check(arguments: bytes, entry: Entry = entry) -> None:
-                expectation = expected(entry, arguments)
-                if expectation is not None:
-                    case = Case(entry.id, arguments, "fuzzing", expectation)
-                    gateway_loop.run_until_complete(must_agree(gateway_faces, case))
-
-            check()
+            _draw_more(gateway_faces, gateway_loop, entry, draw)
             number += SMALL_BUDGET
+
+
+def _draw_more(faces: Faces, loop: Loop, entry: Entry, draw: int) -> None:
+    """One round of one tool."""
+    catalogue = faces.catalogue
+
+    @seed(draw * _APART + (planted() or 0))
+    @few()
+    @given(arguments=valid_arguments(catalogue, entry) | invalid_arguments(catalogue, entry))
+    def check(arguments: bytes) -> None:
+        expectation = expected(entry, arguments)
+        if expectation is not None:
+            case = Case(entry.id, arguments, "fuzzing", expectation)
+            loop.run_until_complete(must_agree(faces, case))
+
+    check()
