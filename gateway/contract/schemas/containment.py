@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from gateway.contract.schemas.algebra import Schema, admits, are_same, covers
 from gateway.contract.schemas.claims import Assertion, Unsupported
+from gateway.contract.schemas.dialects import comparable
 from gateway.contract.schemas.flattening import NoSample, Steps
 from gateway.contract.schemas.models import Models
 from gateway.contract.schemas.samples import Schemas
@@ -41,12 +42,20 @@ class Undecided(Struct, frozen=True):
 Containment = Contained | Witness | Undecided
 
 
-def containment(outer: Schema, inner: Schema, steps: int = STEPS) -> Containment:
+def containment(outer: Schema | bool, inner: Schema | bool, steps: int = STEPS) -> Containment:
     """Whether every value of `inner` is valid under `outer`.
 
-    The answer is the same on every machine: work is limited in `steps`, not in seconds. A schema
-    that the validator refuses is Undecided.
+    Each is a whole JSON Schema of draft-04 to 2020-12. The answer is the same on every machine:
+    work is limited in `steps`, not in seconds. A schema that the validator refuses is Undecided.
     """
+    try:
+        outer, inner = comparable(outer, inner)
+        return _of_comparable(outer, inner, steps)
+    except (ValueError, LookupError, TypeError, RecursionError) as error:
+        return Undecided(f"the schemas cannot be compared: {error}")
+
+
+def _of_comparable(outer: Schema, inner: Schema, steps: int) -> Containment:
     try:
         if are_same(outer, inner) or covers(outer, inner):
             return Contained()
@@ -55,8 +64,6 @@ def containment(outer: Schema, inner: Schema, steps: int = STEPS) -> Containment
         return _sampled(outer, inner, str(error))
     except NoSample:
         return _sampled(outer, inner, "it takes too many steps to decide")
-    except (ValueError, LookupError, TypeError, RecursionError) as error:
-        return Undecided(f"the schemas cannot be compared: {error}")
 
 
 def _searched(outer: Schema, inner: Schema, work: Steps) -> Containment:
@@ -77,7 +84,11 @@ def _witness(outer: Schema, inner: Schema, value: Any) -> Witness:
 
 
 def _sampled(outer: Schema, inner: Schema, reason: str) -> Containment:
-    """A witness among samples of the inner schema."""
+    """A witness among the values of the inner schema: all of them, if it lists them."""
+    listed = [inner["const"]] if "const" in inner else inner.get("enum")
+    if listed is not None:
+        shown = (each for each in listed if _shows(outer, inner, each))
+        return next((_witness(outer, inner, each) for each in shown), Contained())
     try:
         samples = Schemas(inner.get("$defs", {})).samples(inner)
         for number in range(_TRIES):
@@ -86,8 +97,6 @@ def _sampled(outer: Schema, inner: Schema, reason: str) -> Containment:
                 return _witness(outer, inner, value)
     except NoSample:
         pass
-    except (ValueError, LookupError, TypeError, RecursionError) as error:
-        return Undecided(f"the schemas cannot be compared: {error}")
     return Undecided(reason)
 
 

@@ -38,34 +38,25 @@ from gateway.authoring.openapi.reading.bundle import (
 )
 from gateway.authoring.openapi.reading.source import DocumentRefused, SourceDocument, SourceFile
 from gateway.authoring.openapi.reading.swagger import SwaggerWalk
+from gateway.contract.schemas.dialects import modernise
 from gateway.contract.schemas.keywords import ANNOTATIONS
 from gateway.contract.values.pointers import child, follow, parent, pointer_of
 
 NULL: Final = {"type": "null"}
 _COMBINED: Final = frozenset({"$ref", "allOf", "anyOf", "oneOf", "not"})
-_BOUNDS: Final = (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum"))
 
 
 def rewrite(schema: dict[str, Any]) -> dict[str, Any]:
     """`schema` in the normal form."""
     schema = dict(schema)
-    _rewrite_bounds(schema)
+    modernise(schema)
     _rewrite_example(schema)
     _rewrite_bytes(schema)
-    _rewrite_tuple(schema)
     if isinstance(schema.get("discriminator"), str):
         schema["discriminator"] = {"propertyName": schema["discriminator"]}
     is_nullable = schema.pop("nullable", False) is True
     is_nullable |= schema.pop("x-nullable", False) is True
     return _nullable(schema) if is_nullable else schema
-
-
-def _rewrite_bounds(schema: dict[str, Any]) -> None:
-    for exclusive, inclusive in _BOUNDS:
-        if isinstance(flag := schema.get(exclusive), bool):
-            del schema[exclusive]
-            if flag and inclusive in schema:
-                schema[exclusive] = schema.pop(inclusive)
 
 
 def _rewrite_example(schema: dict[str, Any]) -> None:
@@ -85,17 +76,6 @@ def _rewrite_bytes(schema: dict[str, Any]) -> None:
     elif schema.get("format") == "byte":
         del schema["format"]
         schema.setdefault("contentEncoding", "base64")
-
-
-def _rewrite_tuple(schema: dict[str, Any]) -> None:
-    items = schema.get("items")
-    if isinstance(items, list):
-        del schema["items"]
-        if items:
-            schema["prefixItems"] = items
-            if "additionalItems" in schema:
-                schema["items"] = schema["additionalItems"]
-    schema.pop("additionalItems", None)
 
 
 def _nullable(schema: dict[str, Any]) -> dict[str, Any]:
@@ -167,6 +147,13 @@ class SchemaWalk:
             walked["items"] = [
                 self.value(item, spot.at("items").at(at)) for at, item in enumerate(items)
             ]
+        if isinstance(dependencies := schema.get("dependencies"), dict):
+            walked["dependencies"] = {
+                name: each
+                if isinstance(each, list)
+                else self.value(each, spot.at("dependencies").at(name))
+                for name, each in dependencies.items()
+            }
         self._walk_mapping(walked, spot)
         return walked
 
