@@ -36,6 +36,7 @@ class DocumentSchemas:
         self._components: Mapping[str, Any] = components
         self._names = {clean_name(name): name for name in components}
         self._directions = Directions(components, lambda: None)
+        self._is_evaluated = any(forms.evaluates(each.raw) for each in document.files)
         written = _Components({clean: components[name] for clean, name in self._names.items()})
         self._definitions: dict[Side, Later] = {
             "input": Later(self._names, lambda name: self._component(name, "input"), written),
@@ -78,7 +79,7 @@ class DocumentSchemas:
         return ExchangedSchema(
             name=name,
             direction=direction,
-            schema=prepared(schema),
+            schema=prepared(schema, is_evaluated=self._is_evaluated),
             definitions=self._definitions[side],
             locate=self._locate(places),
             member_removed="parameter-removed" if is_closed else "",
@@ -90,7 +91,7 @@ class DocumentSchemas:
     def _prepared(self, schema: Any, side: Side, hidden: frozenset[str]) -> Any:
         """`schema` without the members that this direction does not have."""
         if not isinstance(schema, dict):
-            return prepared(schema)
+            return prepared(schema, is_evaluated=self._is_evaluated)
         hidden |= self._directions.hidden(schema, side)
 
         def below(keyword: str, value: Any, _: str | int) -> Any:
@@ -98,10 +99,10 @@ class DocumentSchemas:
             return self._prepared(value, side, passed)
 
         schema = self._by_discriminator(self._referring(schema))
-        found = prepared(schema, below)
+        found = prepared(schema, below, is_evaluated=self._is_evaluated)
         if hidden:
             hide(found, hidden)
-            found = forms.shortened(found)
+            found = forms.shortened(found, is_evaluated=self._is_evaluated)
         return found
 
     def _referring(self, schema: dict[str, Any]) -> dict[str, Any]:

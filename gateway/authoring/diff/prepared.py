@@ -95,11 +95,15 @@ _SCALARS: Final = frozenset(
 _SCHEMAS: Final = SCHEMA_MAPS | SCHEMA_LISTS | SCHEMA_VALUES
 
 
-def prepared(schema: Any, change: Change | None = None) -> Any:
-    """`schema` in the form that is compared. `change` prepares what is inside."""
+def prepared(schema: Any, change: Change | None = None, *, is_evaluated: bool) -> Any:
+    """`schema` in the form that is compared. `change` prepares what is inside.
+
+    `is_evaluated`: a schema of its document says `unevaluated…`, so that it matters whether
+    members and items that may be anything were named.
+    """
     if not isinstance(schema, dict):
         return schema if isinstance(schema, bool) else {UNREAD: {"schema": schema}}
-    below = change or (lambda _keyword, value, _at: prepared(value))
+    below = change or (lambda _keyword, value, _at: prepared(value, is_evaluated=is_evaluated))
     found: dict[str, Any] = {}
     unread: dict[str, Any] = dict(schema.get(UNREAD, {}))
     for keyword, value in schema.items():
@@ -114,7 +118,7 @@ def prepared(schema: Any, change: Change | None = None) -> Any:
     if unread:
         found[UNREAD] = unread
     _sort(found)
-    shortened(found)
+    shortened(found, is_evaluated=is_evaluated)
     _bound(found, schema.get("format"))
     return _referring(found)
 
@@ -179,13 +183,23 @@ _SAYS_NOTHING: Final[Mapping[str, tuple[Any, ...]]] = {
     **dict.fromkeys(("dependentRequired", "dependentSchemas"), ({},)),
 }
 
+_EVALUATING: Final = frozenset({"additionalProperties", "items"})
 
-def shortened(found: dict[str, Any]) -> dict[str, Any]:
-    """`found` itself, without what says nothing."""
+
+def shortened(found: dict[str, Any], *, is_evaluated: bool) -> dict[str, Any]:
+    """`found` itself, without what says nothing. `is_evaluated` is as in `prepared`."""
     for keyword, values in _SAYS_NOTHING.items():
         if keyword in found and found[keyword] in values:
-            del found[keyword]
+            if is_evaluated and keyword in _EVALUATING:
+                found[keyword] = True
+            else:
+                del found[keyword]
     return found
+
+
+def evaluates(text: bytes) -> bool:
+    """Whether a schema in this text says `unevaluatedProperties` or `unevaluatedItems`."""
+    return b"unevaluated" in text
 
 
 def _bound(found: dict[str, Any], form: Any) -> None:

@@ -17,7 +17,7 @@ from gateway.authoring.contracts.finding import ContractRefused
 from gateway.authoring.contracts.refs import origin
 from gateway.authoring.contracts.tree import SourceTree
 from gateway.authoring.diff.changes import ChangePlace, Direction
-from gateway.authoring.diff.prepared import prepared
+from gateway.authoring.diff.prepared import encoded, evaluates, prepared
 from gateway.authoring.diff.surface import ExchangedSchema, Locate, Subject
 from gateway.contract.values.pointers import NoSuchPlace, parent
 
@@ -31,9 +31,11 @@ def subjects_of(contracts: Contracts, tree: SourceTree) -> Iterator[Subject]:
     for event in contracts.events:
         yield _event(event, tree)
     for document in contracts.imported:
-        definitions = _definitions(document.decoded_definitions())
+        raw = (*document.definitions.values(), *(each.input_schema for each in document.operations))
+        is_evaluated = any(evaluates(bytes(each)) for each in raw)
+        definitions = _definitions(document.decoded_definitions(), is_evaluated=is_evaluated)
         for operation in document.operations:
-            yield _imported(document, operation, definitions)
+            yield _imported(document, operation, definitions, is_evaluated=is_evaluated)
 
 
 def _tool(tool: ToolContract, tree: SourceTree) -> Subject:
@@ -69,7 +71,11 @@ def _event(event: EventContract, tree: SourceTree) -> Subject:
 
 
 def _imported(
-    document: ImportedContract, tool: ImportedTool, definitions: Mapping[str, Any]
+    document: ImportedContract,
+    tool: ImportedTool,
+    definitions: Mapping[str, Any],
+    *,
+    is_evaluated: bool,
 ) -> Subject:
     place = ChangePlace(f"upstreams/{document.connector}", "")
     result = tool.published_results(document.decoded_definitions())
@@ -81,17 +87,11 @@ def _imported(
             ExchangedSchema(
                 name="arguments",
                 direction=Direction.TOOL_INPUT,
-                schema=prepared(tool.decoded_schema()),
+                schema=prepared(tool.decoded_schema(), is_evaluated=is_evaluated),
                 definitions=definitions,
                 locate=lambda _: place,
             ),
-            ExchangedSchema(
-                name="result",
-                direction=Direction.TOOL_OUTPUT,
-                schema=prepared(_without_definitions(result)),
-                definitions=_definitions(result.get("$defs", {})),
-                locate=lambda _: place,
-            ),
+            _exchange("result", Direction.TOOL_OUTPUT, result, lambda _: place),
         ),
     )
 
@@ -99,12 +99,20 @@ def _imported(
 def _part(
     name: str, direction: Direction, schema: dict[str, Any], model: Model, tree: SourceTree
 ) -> ExchangedSchema:
+    return _exchange(name, direction, schema, _locate(tree, model.path, model.pointer))
+
+
+def _exchange(
+    name: str, direction: Direction, schema: dict[str, Any], locate: Locate
+) -> ExchangedSchema:
+    """The exchange of a schema with its definitions."""
+    is_evaluated = evaluates(encoded(schema))
     return ExchangedSchema(
         name=name,
         direction=direction,
-        schema=prepared(_without_definitions(schema)),
-        definitions=_definitions(schema.get("$defs", {})),
-        locate=_locate(tree, model.path, model.pointer),
+        schema=prepared(_without_definitions(schema), is_evaluated=is_evaluated),
+        definitions=_definitions(schema.get("$defs", {}), is_evaluated=is_evaluated),
+        locate=locate,
     )
 
 
@@ -132,5 +140,5 @@ def _without_definitions(schema: dict[str, Any]) -> dict[str, Any]:
     return {name: each for name, each in schema.items() if name != "$defs"}
 
 
-def _definitions(schemas: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: prepared(each) for name, each in schemas.items()}
+def _definitions(schemas: Mapping[str, Any], *, is_evaluated: bool) -> dict[str, Any]:
+    return {name: prepared(each, is_evaluated=is_evaluated) for name, each in schemas.items()}

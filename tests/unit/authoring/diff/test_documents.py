@@ -327,3 +327,27 @@ def test_a_document_that_cannot_be_read_is_refused_with_its_place(tmp_path, text
     with pytest.raises(ContractError, match=said) as refused:
         read_document(path, "api.json")
     assert "api.json" in str(refused.value)
+
+
+CLOSED = {"allOf": [{"properties": {"a": {}}}], "unevaluatedProperties": False}
+OPENED = {**CLOSED, "allOf": [{"properties": {"a": {}}, "additionalProperties": True}]}
+TUPLE = {"prefixItems": [{"type": "string"}], "unevaluatedItems": False}
+
+
+@pytest.mark.parametrize(
+    ("narrow", "wide"),
+    [
+        # What is evaluated by `true` is not left for `unevaluatedProperties`.
+        (CLOSED, OPENED),
+        (TUPLE, {**TUPLE, "items": True}),
+        # Keywords of older dialects, which mean what the new ones mean.
+        ({"dependencies": {"a": ["b"]}}, {}),
+        ({"dependentRequired": {"a": ["b", "c"]}}, {"dependencies": {"a": {"required": ["b"]}}}),
+    ],
+)
+def test_a_wider_schema_of_a_request_is_safe_and_a_narrower_one_breaks(tmp_path, narrow, wide):
+    around = ("components", "schemas", "Thing", "properties")
+    one = changed(around, lambda at: at.update(name=narrow))
+    other = changed(around, lambda at: at.update(name=wide))
+    for old, new, rule in ((one, other, "input-widened"), (other, one, "input-narrowed")):
+        assert rule in {rule for rule, _ in of(diff(tmp_path, old, new), PUT)}
