@@ -5,12 +5,13 @@ value is judged once for each schema, so that many proofs are judged on many val
 """
 
 import itertools
+import json
 from random import Random
 from typing import Any, Final
 
 from authority import Authority
-from outcome import Outcome, Verdict
-from random_schemas import document, edited, known_values, value, world
+from outcome import EMPTY, Outcome, Verdict
+from random_schemas import document, edited, known_values, near, value, world
 
 from gateway.contract.schemas.containment import Contained, Undecided, Witness, containment
 from gateway.contract.schemas.flattening import NoSample
@@ -21,6 +22,8 @@ _EDITS: Final = 4
 """Of each fresh schema."""
 _VALUES: Final = 60
 _SAMPLES: Final = 2
+_TRIES: Final = 4
+"""For each value that is drawn. Most edits of a value are values of its schema."""
 _WORLD: Final = world()
 
 
@@ -87,8 +90,7 @@ def _outcome(case: dict[str, Any], wrong: list[Any], count: int) -> Outcome:
             if wrong:
                 case = {**case, "values": wrong[:3]}
                 return Outcome(Verdict.UNSOUND, case, f"contained, but not {wrong[0]!r}", count)
-            # Without a value of the inner schema, nothing was tried.
-            return Outcome(Verdict.CONTAINED, case, "" if count else "no value", count)
+            return Outcome(Verdict.CONTAINED, case, "", count) if count else _searched(case)
         case Witness(value=shown):
             if Authority(case["inner"]).admits(shown) and not Authority(case["outer"]).admits(
                 shown
@@ -98,6 +100,53 @@ def _outcome(case: dict[str, Any], wrong: list[Any], count: int) -> Outcome:
         case Undecided(reason=reason):
             shown = f", but {wrong[0]!r} shows it" if wrong else ""
             return Outcome(Verdict.UNDECIDED, case, reason + shown, count)
+
+
+_NOTHING: Final = {"not": {}}
+
+
+def _searched(case: dict[str, Any]) -> Outcome:
+    """A proof for which no value was drawn: judged on one that the gateway finds, if it can."""
+    match containment(_NOTHING, case["inner"]):
+        case Witness(value=found):
+            if not Authority(case["inner"]).admits(found):
+                return Outcome(Verdict.UNSOUND, case, f"the authority refuses the value {found!r}")
+            if not Authority(case["outer"]).admits(found):
+                case = {**case, "values": [found]}
+                return Outcome(Verdict.UNSOUND, case, f"contained, but not {found!r}", 1)
+            return Outcome(Verdict.CONTAINED, case, "", 1)
+        case Contained():
+            return Outcome(Verdict.CONTAINED, case, EMPTY)
+    return Outcome(Verdict.CONTAINED, case, "no value")
+
+
+def drawn(outcome: Outcome, seed: str, draws: int) -> Outcome:
+    """A proof of containment, judged on `draws` different values of the inner schema.
+
+    Each is one that is known, or is made of one by an edit. Some schemas have fewer values.
+    """
+    random = Random(seed)  # noqa: S311 - repeatable by design
+    case = outcome.case
+    outer, inner = Authority(case["outer"]), Authority(case["inner"])
+    known = known_values(case["outer"], case["inner"])
+    fresh = _values(random, [case["outer"], case["inner"]])
+    shown = containment(_NOTHING, case["inner"])
+    fresh += [shown.value] if isinstance(shown, Witness) else []
+    found: list[Any] = []
+    seen: set[str] = set()
+    for _ in range(_TRIES * draws):
+        if len(found) >= draws or not (fresh or found):
+            break
+        each = fresh.pop() if fresh else near(random.choice(found), random, known)
+        text = json.dumps(each)
+        if text in seen or not inner.admits(each):
+            continue
+        seen.add(text)
+        found.append(each)
+        if not outer.admits(each):
+            case = {**case, "values": [each]}
+            return Outcome(Verdict.UNSOUND, case, f"contained, but not {each!r}", len(found))
+    return Outcome(Verdict.CONTAINED, case, outcome.reason, len(found))
 
 
 def _values(random: Random, schemas: list[dict[str, Any]]) -> list[Any]:

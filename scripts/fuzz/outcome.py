@@ -1,7 +1,7 @@
 """What one proof came to when the authority judged it."""
 
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from msgspec import Struct
 
@@ -13,6 +13,10 @@ class Verdict(StrEnum):
     WITNESS = "witness"
     UNDECIDED = "undecided"
     UNSOUND = "unsound"
+
+
+EMPTY: Final = "there is no value"
+"""The reason of a proof about a schema that is proved to admit nothing."""
 
 
 class Outcome(Struct):

@@ -2,6 +2,7 @@
 
     python scripts/fuzz/proofs.py --pairs 10000 --seed 1 --kind covers
     python scripts/fuzz/proofs.py --pairs 10000 --seed 1 --kind covers --json
+    python scripts/fuzz/proofs.py --pairs 5000 --seed 1 --draws 2000
 
 Draws random schemas of all 2020-12 keywords, asks the gateway, and judges each answer on many
 values. A wrong answer is made small and printed. Exit 0 if all are right and at most 3 % are
@@ -17,8 +18,9 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import Any, Final, cast
 
+import covers
 from msgspec import Struct, field
-from outcome import Kind, Outcome, Verdict
+from outcome import EMPTY, Kind, Outcome, Verdict
 from shrink import shrunk
 
 KINDS: Final = ("covers", "maps", "profiles", "models")
@@ -35,8 +37,12 @@ class Counts(Struct):
     seed: str
     verdicts: Counter[str] = field(default_factory=Counter)
     values: int = 0
+    drawn: int = 0
+    """The values of proofs that a schema is contained."""
+    empty: int = 0
+    """Proofs about schemas that are proved to admit nothing."""
     untried: int = 0
-    """Proofs of schemas of which no value was drawn: nothing was judged."""
+    """Proofs about other schemas of which no value was found: nothing was judged."""
     seconds: float = 0.0
     unsound: list[dict[str, Any]] = field(default_factory=list)
     undecided: list[dict[str, Any]] = field(default_factory=list)
@@ -56,7 +62,10 @@ class Counts(Struct):
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the fuzzer with these arguments."""
-    options = _parser().parse_args(arguments)
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    if options.draws and options.kind != "covers":
+        parser.error("--draws is for --kind covers")
     kind = cast("Kind", import_module(options.kind))
     counts = Counts(options.kind, options.seed)
     start = shown = time.monotonic()
@@ -65,7 +74,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             break
         seed = f"{options.seed}/{number}"
         for outcome in kind.trial(seed):
-            _count(counts, kind, outcome, seed)
+            is_drawn = options.draws and outcome.verdict == Verdict.CONTAINED
+            more = covers.drawn(outcome, seed, options.draws) if is_drawn else outcome
+            _count(counts, kind, more, seed)
         counts.seconds = time.monotonic() - start
         if time.monotonic() - shown > _SECONDS:
             shown = time.monotonic()
@@ -77,7 +88,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _count(counts: Counts, kind: Kind, outcome: Outcome, seed: str) -> None:
     counts.verdicts[outcome.verdict] += 1
     counts.values += outcome.values
-    counts.untried += outcome.verdict == Verdict.CONTAINED and not outcome.values
+    if outcome.verdict == Verdict.CONTAINED:
+        counts.drawn += outcome.values
+        counts.empty += outcome.reason == EMPTY
+        counts.untried += not outcome.values and outcome.reason != EMPTY
     if outcome.verdict == Verdict.UNDECIDED:
         counts.reasons[outcome.reason.partition(",")[0]] += 1
         counts.undecided.append({**outcome.case, "reason": outcome.reason})
@@ -107,6 +121,7 @@ def _line(counts: Counts) -> str:
     rate = counts.total / max(counts.seconds, 0.001)
     return (
         f"{counts.kind}: {counts.total} verdicts, {counts.values} values, {rate:.0f}/s: {shares}; "
+        f"contained were judged on {counts.drawn} values, {counts.empty} are empty, "
         f"{counts.untried} of no value"
     )
 
@@ -117,6 +132,8 @@ def _report(counts: Counts) -> dict[str, Any]:
         "seed": counts.seed,
         "total": counts.total,
         "values": counts.values,
+        "drawn": counts.drawn,
+        "empty": counts.empty,
         "untried": counts.untried,
         "seconds": round(counts.seconds, 1),
         "verdicts": {each.value: counts.verdicts[each] for each in Verdict},
@@ -139,6 +156,12 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--pairs", type=int, default=1000, help="how many verdicts (1000)")
     parser.add_argument("--seed", default="0", help="any text; the same one gives the same run")
     parser.add_argument("--kind", choices=KINDS, default="covers", help="what is proved (covers)")
+    parser.add_argument(
+        "--draws",
+        type=int,
+        default=0,
+        help="how many values each proof of `covers` is judged on, if there are as many",
+    )
     parser.add_argument("--json", action="store_true", help="print the counts as JSON")
     return parser
 

@@ -252,6 +252,40 @@ def value(random: Random, depth: int = 2, known: tuple[Any, ...] = ()) -> Any:
     return random.choice((None, True, False))
 
 
+def near(given: Any, random: Random, known: tuple[Any, ...] = ()) -> Any:
+    """A value like `given`, of which one part is another one, is left out, or is new."""
+    if random.random() < 0.1:
+        return value(random, 2, known)
+    if isinstance(given, dict):
+        return _near_object(given, random, known)
+    if isinstance(given, list):
+        return _near_list(given, random, known)
+    if isinstance(given, str):
+        at = random.randint(0, len(given))
+        text = random.choice(("", random.choice(TEXTS), chr(random.randint(32, 0x17F))))
+        return given[:at] + text + given[at + random.randint(0, 1) :]
+    if _is_number(given):
+        return random.choice((given, 0)) + random.randint(-1000, 1000) * random.choice((1, 0.5, 6))
+    return value(random, 2, known)
+
+
+def _near_object(given: dict[str, Any], random: Random, known: tuple[Any, ...]) -> dict[str, Any]:
+    name = random.choice((*given, *NAMES, f"n{random.randint(0, 99)}"))
+    rest = {each: member for each, member in given.items() if each != name}
+    if name in given and random.random() < 0.2:
+        return rest
+    member = near(given[name], random, known) if name in given else value(random, 1, known)
+    return {**rest, name: member}
+
+
+def _near_list(given: list[Any], random: Random, known: tuple[Any, ...]) -> list[Any]:
+    at = random.randint(0, len(given))
+    if at == len(given):
+        return [*given, value(random, 1, known)]
+    inner = [] if random.random() < 0.2 else [near(given[at], random, known)]
+    return [*given[:at], *inner, *given[at + 1 :]]
+
+
 def _near(given: Any, random: Random) -> Any:
     if isinstance(given, bool) or given is None:
         return given

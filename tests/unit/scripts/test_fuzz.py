@@ -42,6 +42,28 @@ def test_the_proofs_of_a_seed_are_right(fuzz: Any, capsys: pytest.CaptureFixture
     assert [each.verdict for each in first] == [each.verdict for each in second]
 
 
+def test_each_proof_is_judged_on_as_many_values_as_wished(
+    fuzz: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, report = run(fuzz, capsys, "--pairs", "100", "--seed", "test", "--draws", "300")
+    assert code == 0, report
+    proved = report["verdicts"]["contained"]
+    assert report["drawn"] > 100 * (proved - report["empty"]) > 0
+    assert report["untried"] == 0
+    with pytest.raises(SystemExit):
+        run(fuzz, capsys, "--kind", "maps", "--draws", "1")
+
+
+def test_a_value_that_no_sample_has_is_drawn_from_others(fuzz: Any) -> None:
+    outer = {"not": {"minimum": 700, "maximum": 900}}
+    case = {"outer": outer, "inner": {"type": "number"}}
+    assert fuzz["covers"].judged(case, "test").verdict == "witness"
+    wrong = fuzz["outcome"].Outcome(fuzz["outcome"].Verdict.CONTAINED, case)
+    found = fuzz["covers"].drawn(wrong, "test", 500)
+    assert found.verdict == "unsound"
+    assert not fuzz["authority"].Authority(outer).admits(found.case["values"][0])
+
+
 @pytest.mark.parametrize("answer", [Contained(), Witness(None)])
 def test_a_wrong_answer_is_found_and_made_small(
     fuzz: Any, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, answer: Any
