@@ -16,7 +16,15 @@ from gateway.authoring.diff.changes import (
 from gateway.authoring.diff.descent import TwoDefinitions
 from gateway.authoring.diff.proving import Gap, SchemaComparison
 from gateway.authoring.diff.rules import RULES, severity_at
-from gateway.authoring.diff.surface import ExchangedSchema, Fact, Subject, lonely, paired
+from gateway.authoring.diff.surface import (
+    ExchangedSchema,
+    Fact,
+    Subject,
+    lonely,
+    paired,
+    sent_instead,
+)
+from gateway.authoring.diff.texts import ANY_TEXT, as_texts
 from gateway.contract.values.pointers import child
 
 Subjects = Mapping[str, Subject]
@@ -104,14 +112,15 @@ class Comparer:
             yield from self._part(old.name, one, other)
 
     def _facts(self, old: Subject, new: Subject) -> Iterator[ContractChange]:
+        narrower = {name for each in new.facts.values() for name in sent_instead(each)}
         for name, one in old.facts.items():
             if name in new.facts:
                 yield from self._fact(old.name, name, one, new.facts[name])
             elif one.removed and new.facts.keys().isdisjoint(one.fallback):
-                text = f"{name} is gone"
-                yield self._structural(
-                    one.removed, old.name, text, old=one.place, direction=one.direction
-                )
+                is_part = name in narrower
+                rule = "status-narrowed" if is_part else one.removed
+                text = f"{name} is {'narrower now' if is_part else 'gone'}"
+                yield self._structural(rule, old.name, text, old=one.place, direction=one.direction)
         for name, other in new.facts.items():
             is_new = name not in old.facts and old.facts.keys().isdisjoint(other.fallback)
             if is_new and other.added:
@@ -140,6 +149,7 @@ class Comparer:
     ) -> Iterator[ContractChange]:
         """The changes of one schema: what breaks, else what is proved to be safe."""
         grows = old.direction.may_grow
+        old, new = as_texts(old, new)
         outer, inner = (new, old) if grows else (old, new)
         broken: set[tuple[str, str]] = set()
         for gap in self._gaps(outer, inner):
@@ -273,6 +283,8 @@ def _keyword(keyword: str, before: Any, after: Any) -> str:
 
 
 def _text(value: Any) -> str:
+    if value == ANY_TEXT:
+        return "any text"
     text = msgspec.json.encode(value).decode()
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
 

@@ -21,6 +21,9 @@ _UNSENT: Final = frozenset({"accept", "content-type", "authorization"})
 """Header parameters that OpenAPI ignores (3.1 §4.8.12.2)."""
 _STYLES: Final = {"path": "simple", "header": "simple", "query": "form", "cookie": "form"}
 _SCALARS: Final = frozenset({"string", "number", "integer", "boolean", "null"})
+_MAX_DEPTH: Final = 8
+_FORMS: Final = frozenset({"application/x-www-form-urlencoded", "multipart/form-data"})
+"""Media types whose members are texts."""
 
 
 class Roles(Struct, frozen=True):
@@ -53,11 +56,16 @@ def document_subjects(
     """The subjects of a document. Raises `PartRefused` for a part that cannot be read."""
     reader = _Reader(document)
     value = document.value
+    known: set[str] = set()
     for path, item in value.get("paths", {}).items():
         template = _TEMPLATE.sub("{}", path)
-        yield from reader.path_item(
-            item, child("/paths", path), roles, f"{prefix}{{method}} {template}"
-        )
+        name = f"{prefix}{{method}} {template}"
+        for each in reader.path_item(item, child("/paths", path), roles, name, path):
+            # Documents may have two paths of one shape, which OpenAPI forbids (3.1 §4.8.8.1).
+            is_second = each.name in known
+            known.add(each.name)
+            shown = f"{prefix}{each.method} {path}"
+            yield msgspec.structs.replace(each, name=shown) if is_second else each
     for section in ("webhooks", "x-webhooks"):
         for name, item in value.get(section, {}).items():
             pointer = child(child("", section), name)
@@ -69,7 +77,9 @@ class _Reader:
         self._document = document
         self._schemas = DocumentSchemas(document)
 
-    def path_item(self, item: Any, pointer: str, roles: Roles, name: str) -> Iterator[Subject]:
+    def path_item(
+        self, item: Any, pointer: str, roles: Roles, name: str, path: str = ""
+    ) -> Iterator[Subject]:
         found = resolve_part(self._document, item, pointer)
         own = {method: found.value[method] for method in METHODS if method in found.value}
         own |= found.value.get("additionalOperations", {})
@@ -79,7 +89,8 @@ class _Reader:
                 at = child(child(found.pointer, "additionalOperations"), method)
             part = resolve_part(self._document, operation, at)
             named = name.replace("{method}", method.upper(), 1)
-            yield self._subject(named, part, found, roles)
+            subject = self._subject(named, part, found, roles, path)
+            yield msgspec.structs.replace(subject, method=method.upper(), path=path)
             yield from self._callbacks(named, part)
 
     def _callbacks(self, name: str, operation: Part) -> Iterator[Subject]:
@@ -92,10 +103,22 @@ class _Reader:
                     item, at, CALLED_BACK, f"{name} callback {key} {url} {{method}}"
                 )
 
-    def _subject(self, name: str, operation: Part, item: Part, roles: Roles) -> Subject:
+    def _subject(self, name: str, operation: Part, item: Part, roles: Roles, path: str) -> Subject:
         parts: dict[str, ExchangedSchema] = {}
         facts: dict[str, Fact] = {}
-        self._parameters(operation, item, roles, parts, facts)
+        found = self._written_parameters(operation, item)
+        for location in _LOCATIONS:
+            members = {
+                name: part
+                for (where, name), part in found.items()
+                if where == location and not (location == "header" and name in _UNSENT)
+            }
+            if location == "path":
+                members = _by_segment(members, path, operation.pointer)
+            for each, part in members.items():
+                facts |= self._style(location, each, part, roles)
+            shown = f"{location} parameters"
+            parts[shown] = self._object(shown, members, roles.request, is_closed=True)
         self._body(operation, roles, parts, facts)
         self._replies(operation, roles, parts, facts)
         return Subject(
@@ -111,32 +134,15 @@ class _Reader:
         found = self._document.spot_of(pointer)
         return ChangePlace(found.file.path, found.pointer)
 
-    def _parameters(
-        self,
-        operation: Part,
-        item: Part,
-        roles: Roles,
-        parts: dict[str, ExchangedSchema],
-        facts: dict[str, Fact],
-    ) -> None:
+    def _written_parameters(self, operation: Part, item: Part) -> dict[tuple[str, str], Part]:
+        """The parameters by location and name. Those of the operation replace the item's."""
         found: dict[tuple[str, str], Part] = {}
         for owner in (item, operation):
             below = child(owner.pointer, "parameters")
             for at, each in enumerate(owner.value.get("parameters", ())):
                 part = resolve_part(self._document, each, child(below, at))
                 found[str(part.value.get("in")), _parameter_name(part.value)] = part
-        segments = _TEMPLATE.findall(item.pointer.rpartition("/")[2])
-        for location in _LOCATIONS:
-            members: dict[str, Part] = {}
-            for (where, name), part in found.items():
-                if where != location or (location == "header" and name in _UNSENT):
-                    continue
-                known = f"{{{name}}}"
-                shown = f"segment {segments.index(known) + 1}" if known in segments else name
-                members[shown if location == "path" else name] = part
-                facts |= self._style(location, name, part, roles)
-            name = f"{location} parameters"
-            parts[name] = self._object(name, members, roles.request, is_closed=True)
+        return found
 
     def _object(
         self, name: str, members: Mapping[str, Part], direction: Direction, *, is_closed: bool
@@ -148,9 +154,11 @@ class _Reader:
             for each, part in members.items()
             if part.value.get("required") is True or part.value.get("in") == "path"
         ]
-        return self._schemas.composed(
+        exchange = self._schemas.composed(
             name, direction, written, required, is_closed=is_closed, is_output=not is_closed
         )
+        texts = frozenset(each for each, part in members.items() if "content" not in part.value)
+        return msgspec.structs.replace(exchange, texts=texts)
 
     def _value(self, part: Part) -> WrittenSchema:
         """The schema of a parameter or header."""
@@ -161,7 +169,10 @@ class _Reader:
                 return WrittenSchema(
                     found.value.get("schema", True), child(found.pointer, "schema")
                 )
-        return WrittenSchema(part.value.get("schema", True), child(part.pointer, "schema"))
+        schema = part.value.get("schema", True)
+        if part.value.get("allowEmptyValue") is True and part.value.get("in") == "query":
+            schema = {"anyOf": [schema, {"const": ""}]}
+        return WrittenSchema(schema, child(part.pointer, "schema"))
 
     def _style(self, location: str, name: str, part: Part, roles: Roles) -> dict[str, Fact]:
         """How a parameter is written, if that can differ."""
@@ -169,8 +180,7 @@ class _Reader:
         if "content" in value:
             text = f"content {', '.join(value['content'])}"
         else:
-            kind = self._kind(value.get("schema"))
-            if kind and _SCALARS.issuperset(kind if isinstance(kind, list) else [kind]):
+            if self._is_scalar(value.get("schema", {"type": "string"})):
                 return {}
             style = value.get("style", _STYLES.get(location, "form"))
             text = f"{style}, explode {value.get('explode', style in {'form', 'cookie'})}"
@@ -182,11 +192,21 @@ class _Reader:
         )
         return {f"style of {location} {name}": fact}
 
-    def _kind(self, schema: Any) -> Any:
+    def _is_scalar(self, schema: Any, depth: int = 0) -> bool:
+        """Whether no value is a list or an object, which alone have a style."""
         try:
-            return resolve_part(self._document, schema, "").value.get("type")
+            found = resolve_part(self._document, schema, "").value
         except PartRefused:
-            return None
+            return False
+        if "type" in found:
+            kinds = found["type"]
+            return _SCALARS.issuperset([kinds] if isinstance(kinds, str) else kinds)
+        if "enum" in found or "const" in found:
+            values = found.get("enum", [found.get("const")])
+            return not any(isinstance(each, list | dict) for each in values)
+        parts = [found[keyword] for keyword in ("anyOf", "oneOf", "allOf") if keyword in found]
+        inside = [self._is_scalar(each, depth + 1) for each in parts[0]] if parts else []
+        return depth < _MAX_DEPTH and bool(inside) and all(inside)
 
     def _body(
         self,
@@ -239,7 +259,11 @@ class _Reader:
                     )
                     exchange = self._schemas.exchange(shown[0], direction, schema)
                     parts[shown[0]] = msgspec.structs.replace(
-                        exchange, added=rules[0], removed=rules[1], fallback=tuple(shown[1:])
+                        exchange,
+                        added=rules[0],
+                        removed=rules[1],
+                        fallback=tuple(shown[1:]),
+                        texts=None if media_type in _FORMS else frozenset(),
                     )
 
     def _replies(
@@ -286,7 +310,7 @@ class _Reader:
         parts[name] = msgspec.structs.replace(exchange, fallback=others)
 
     def _security(self, operation: Mapping[str, Any]) -> tuple[Alternative, ...]:
-        written = operation.get("security", self._document.value.get("security", []))
+        written = operation.get("security", self._document.value.get("security")) or ()
         schemes = self._document.value.get("components", {}).get("securitySchemes", {})
         return tuple(
             frozenset(
@@ -306,7 +330,22 @@ class _Reader:
         except PartRefused:
             return name
         kept = {key: scheme[key] for key in ("type", "in", "name", "scheme") if key in scheme}
+        # Names of headers and of HTTP schemes have no case (RFC 9110 §5.1, §11.1).
+        if kept.get("in") == "header":
+            kept["name"] = str(kept.get("name")).lower()
+        if kept.get("type") == "http":
+            kept["scheme"] = str(kept.get("scheme")).lower()
         return msgspec.json.encode(kept, order="deterministic").decode()
+
+
+def _by_segment(members: Mapping[str, Part], path: str, pointer: str) -> dict[str, Part]:
+    """The path parameters by the place in `path`: their names are on no wire.
+
+    One that is not described is any text, and one without a place is not sent.
+    """
+    names = [each[1:-1] for each in _TEMPLATE.findall(path)]
+    unknown = Part({"in": "path", "schema": {"type": "string"}}, pointer)
+    return {f"segment {at}": members.get(name, unknown) for at, name in enumerate(names, 1)}
 
 
 def _parameter_name(parameter: Mapping[str, Any]) -> str:

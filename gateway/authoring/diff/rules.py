@@ -60,6 +60,7 @@ STRUCTURE: Final = (
     ),
     ChangeRule("reply-type-added", "wire", "info", "Only who asks for it gets it."),
     ChangeRule("success-removed", "wire", "error", "Readers wait for a status that never comes."),
+    ChangeRule("status-narrowed", "wire", "info", "What is answered now was a part of it."),
     ChangeRule("success-added", "api", "warning", "Readers may not expect the status."),
     ChangeRule("failure-removed", "files", "warning", "Readers handle a status that never comes."),
     ChangeRule("failure-added", "files", "warning", "Readers may not expect the status."),

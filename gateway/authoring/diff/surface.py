@@ -29,6 +29,8 @@ class ExchangedSchema(Struct, frozen=True, kw_only=True):
     """The rule if a member of its own is not allowed any more. Empty: as inside of any schema."""
     fallback: tuple[str, ...] = ()
     """The names under which the other side may have what this part is for: `4XX`, `default`."""
+    texts: frozenset[str] | None = frozenset()
+    """Its members that are written as texts, as in a URL. None: all of them."""
 
 
 class Fact(Struct, frozen=True, kw_only=True):
@@ -60,6 +62,10 @@ class Subject(Struct, frozen=True, kw_only=True):
     """By a name that says what it is, such as `status 404`."""
     security: tuple[Alternative, ...] = ()
     """Empty: no credentials are needed."""
+    method: str = ""
+    """Of an operation, a webhook or a callback of a document."""
+    path: str = ""
+    """The path as it is written, of an operation. Empty: no request can be written for it."""
 
 
 Pair = tuple[ExchangedSchema, ExchangedSchema]
@@ -76,7 +82,16 @@ def paired(old: Subject, new: Subject) -> Iterator[Pair]:
 
 def lonely(one: Subject, other: Subject) -> Iterator[ExchangedSchema]:
     """The parts of `one` that have no partner in `other`."""
-    return (part for part in _missing(one, other) if not _has(part, other))
+    narrower = {name for part in other.parts.values() for name in sent_instead(part)}
+    return (
+        part for part in _missing(one, other) if not _has(part, other) and part.name not in narrower
+    )
+
+
+def sent_instead(one: ExchangedSchema | Fact) -> tuple[str, ...]:
+    """The names for which `one` may stand: who sends `200` sends what was under `default`."""
+    is_sent = one.direction is not None and not one.direction.may_grow
+    return one.fallback if is_sent else ()
 
 
 def _missing(one: Subject, other: Subject) -> Iterator[ExchangedSchema]:

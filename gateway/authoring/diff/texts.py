@@ -1,0 +1,211 @@
+"""What URLs, headers and forms carry is text: `1` may be a number there, and a string too.
+
+Two schemas of different types for such a value are compared by the texts that they admit. A text
+stands for the JSON value that a reader makes of it: `1` for a number, `true` for a boolean, and any
+other text for a string. Where a string is bounded by its form, all values are written as strings.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from msgspec.structs import replace
+
+from gateway.authoring.diff.prepared import UNREAD, encoded
+from gateway.authoring.diff.surface import ExchangedSchema
+from gateway.contract.values.schema import PREFIX
+
+ANY_TEXT: Final = ["boolean", "number", "string"]
+"""The types of the values that stand for any text."""
+_JOINED: Final = ("allOf", "anyOf", "oneOf")
+_MAX_DEPTH: Final = 8
+_WHOLE: Final = "(0|[1-9][0-9]{0,18})"
+"""A whole number of 64 bits, as readers of numbers hold it."""
+_NUMBER: Final = re.compile(r"-?(0|[1-9][0-9]{0,14})([.][0-9]{0,5}[1-9])?")
+_PATTERNS: Final = {"integer": f"^-?{_WHOLE}$", "number": f"^-?{_WHOLE}([.][0-9]{{1,17}})?$"}
+_FROM: Final[Mapping[Any, str]] = {0: f"^{_WHOLE}$", 1: "^[1-9][0-9]{0,18}$"}
+_BOUNDS: Final = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
+_ANY: Final = frozenset({"null", "boolean", "number", "string", "array", "object"})
+_LITERALS: Final[Mapping[str, Any]] = {"true": True, "false": False}
+
+
+def as_texts(old: ExchangedSchema, new: ExchangedSchema) -> tuple[ExchangedSchema, ExchangedSchema]:
+    """The two parts, whose members of different types admit the texts that they did."""
+    if old.texts == frozenset() or new.texts == frozenset():
+        return old, new
+    before, after = (_target(each.schema, each.definitions) for each in (old, new))
+    if not isinstance(before, dict) or not isinstance(after, dict):
+        return old, new
+    left, right = before.get("properties", {}), after.get("properties", {})
+    changed = False
+    for name in left.keys() & right.keys():
+        if all(each.texts is None or name in each.texts for each in (old, new)):
+            one = _opened(left[name], old.definitions)
+            other = _opened(right[name], new.definitions)
+            if (pair := _pair(one, other)) != (one, other):
+                left, right = {**left, name: pair[0]}, {**right, name: pair[1]}
+                changed = True
+    if not changed:
+        return old, new
+    return (
+        replace(old, schema={**before, "properties": left}),
+        replace(new, schema={**after, "properties": right}),
+    )
+
+
+def _target(schema: Any, definitions: Mapping[str, Any]) -> Any:
+    """What `schema` is, if it is only a reference or a part of its own."""
+    for _ in range(_MAX_DEPTH):
+        if not isinstance(schema, dict) or len(schema) != 1:
+            break
+        if "$ref" in schema:
+            schema = definitions[schema["$ref"].removeprefix(PREFIX)]
+        elif len(schema.get("allOf", ())) == 1:
+            (schema,) = schema["allOf"]
+        else:
+            break
+    return schema
+
+
+def _opened(schema: Any, definitions: Mapping[str, Any], depth: int = 0) -> Any:
+    """`schema` with the targets of its references, except inside of objects and deep ones."""
+    schema = _target(schema, definitions)
+    if not isinstance(schema, dict) or depth > _MAX_DEPTH:
+        return schema
+    opened = {
+        keyword: [_opened(each, definitions, depth + 1) for each in schema[keyword]]
+        for keyword in _JOINED
+        if keyword in schema
+    }
+    if "items" in schema:
+        opened["items"] = _opened(schema["items"], definitions, depth + 1)
+    return {**schema, **opened}
+
+
+def _pair(one: Any, other: Any) -> tuple[Any, Any]:
+    kinds, others = _types(one), _types(other)
+    if kinds == others == {"array"}:
+        items, more = _pair(one.get("items", True), other.get("items", True))
+        return _with_items(one, items), _with_items(other, more)
+    if kinds == others or not (kinds and others) or not _may_meet(kinds, others):
+        return one, other
+    if _is_formed(one) or _is_formed(other):
+        return _as_string(one), _as_string(other)
+    return _as_value(one), _as_value(other)
+
+
+def _with_items(schema: dict[str, Any], items: Any) -> dict[str, Any]:
+    return schema if schema.get("items", True) == items else {**schema, "items": items}
+
+
+def _may_meet(kinds: frozenset[str], others: frozenset[str]) -> bool:
+    """Whether one side takes a text for a string that the other takes for something else."""
+    scalars = {"boolean", "number", "integer", "string"}
+    return bool(scalars & kinds and scalars & others and "string" in kinds | others)
+
+
+def _types(schema: Any) -> frozenset[str]:
+    """The types of the values. Empty: not known."""
+    if schema is True or schema == {}:
+        return _ANY
+    if not isinstance(schema, dict):
+        return frozenset()
+    if "type" in schema:
+        kinds = schema["type"]
+        return frozenset([kinds] if isinstance(kinds, str) else kinds)
+    if "enum" in schema or "const" in schema:
+        values = schema.get("enum", [schema.get("const")])
+        return frozenset(_type_of(each) for each in values)
+    for keyword in ("anyOf", "oneOf"):
+        if keyword in schema:
+            found = [_types(each) for each in schema[keyword]]
+            return frozenset().union(*found) if all(found) else frozenset()
+    typed = (_types(each) for each in schema.get("allOf", ()))
+    return next((each for each in typed if each), frozenset())
+
+
+def _type_of(value: Any) -> str:
+    if isinstance(value, bool):
+        return "boolean"
+    names = {str: "string", int: "integer", float: "number", list: "array", type(None): "null"}
+    return names.get(type(value), "object")
+
+
+def _is_formed(schema: Any) -> bool:
+    """Whether only some texts are a string for it, by their form or length."""
+    if not isinstance(schema, dict):
+        return False
+    if any(_is_formed(each) for keyword in _JOINED for each in schema.get(keyword, ())):
+        return True
+    if "string" not in _types(schema) or "enum" in schema or "const" in schema:
+        return False
+    forms = {"pattern", "format", "maxLength"}
+    return schema.get("minLength", 0) > 1 or not forms.isdisjoint(schema)
+
+
+def _as_value(schema: Any) -> Any:
+    """What stands for the texts of `schema`, where a string is any text or one of a list."""
+    if not isinstance(schema, dict) or not schema:
+        return schema
+    if "enum" in schema or "const" in schema:
+        values = [_read(each) for each in schema.get("enum", [schema.get("const")])]
+        return {"enum": sorted(values, key=encoded)}
+    if joined := _joined(schema, _as_value):
+        return joined
+    kinds = _types(schema)
+    if "string" not in kinds:
+        return schema
+    found: dict[str, Any] = {"type": sorted({*ANY_TEXT, *kinds} - {"integer"})}
+    return {**found, "minLength": schema["minLength"]} if schema.get("minLength") else found
+
+
+def _joined(schema: dict[str, Any], change: Callable[[Any], Any]) -> dict[str, Any]:
+    """`schema` with its parts changed. A text may be of two branches, so `oneOf` is `anyOf`."""
+    if schema.keys().isdisjoint(_JOINED):
+        return {}
+    names = {"oneOf": "anyOf"}
+    return {
+        names.get(keyword, keyword): [change(each) for each in value]
+        if keyword in _JOINED
+        else value
+        for keyword, value in schema.items()
+    }
+
+
+def _read(value: Any) -> Any:
+    """The value that a reader makes of the text `value`."""
+    if not isinstance(value, str):
+        return value
+    if _NUMBER.fullmatch(value) and value != "-0":
+        return float(value) if "." in value else int(value)
+    return _LITERALS.get(value, value)
+
+
+def _as_string(schema: Any) -> Any:
+    """The texts of `schema`, all as strings."""
+    if not isinstance(schema, dict) or not schema:
+        return schema
+    if "enum" in schema or "const" in schema:
+        values = schema.get("enum", [schema.get("const")])
+        return {"enum": sorted((_written(each) for each in values), key=encoded)}
+    if joined := _joined(schema, _as_string):
+        return joined
+    parts = [_kind_as_string(schema, kind) for kind in sorted(_types(schema))]
+    return parts[0] if len(parts) == 1 else {"anyOf": parts}
+
+
+def _written(value: Any) -> Any:
+    return encoded(value).decode() if isinstance(value, bool | int | float) else value
+
+
+def _kind_as_string(schema: dict[str, Any], kind: str) -> dict[str, Any]:
+    if kind == "boolean":
+        return {"enum": ["false", "true"]}
+    if kind not in _PATTERNS:
+        return {**schema, "type": kind}
+    bounds = {each: schema[each] for each in _BOUNDS if each in schema}
+    if kind == "integer" and bounds.keys() == {"minimum"} and bounds["minimum"] in _FROM:
+        return {"type": "string", "pattern": _FROM[bounds["minimum"]]}
+    found: dict[str, Any] = {"type": "string", "pattern": _PATTERNS[kind]}
+    # No pattern says which numbers are between two others: never proved, and never refuted.
+    return {**found, UNREAD: bounds} if bounds else found
