@@ -25,7 +25,7 @@ from gateway.testing.records import (
     subject_of,
 )
 from gateway.testing.replays import parted_replay, replay_of
-from gateway.testing.runs import rank
+from gateway.testing.runs import in_order
 from gateway.testing.transports import REST, CallAnswer
 from tests.unit.shipped import catalogue as shipped
 
@@ -98,17 +98,28 @@ def test_a_test_without_verdicts_is_a_check_of_its_name():
     assert (check.text, check.cause) == ("one secret", "no_secret_is_reported one secret")
 
 
-def test_what_takes_the_rest_of_the_time_is_last():
-    def item(name, *fixtures):
-        return SimpleNamespace(name=name, fixturenames=fixtures)
+def ordered(*names, rest=()):
+    found = [SimpleNamespace(name=each, fixturenames=["gateway_rest_of_budget"]) for each in rest]
+    found += [SimpleNamespace(name=each, fixturenames=[]) for each in names]
+    return [each.name for each in in_order(found)]
 
-    items = [
-        item("test_more", "gateway_rest_of_budget"),
-        item("test_of_another_matter"),
-        item("test_each_boundary_of_the_arguments"),
-        item("test_an_agent_lists_what"),
-    ]
-    assert sorted(items, key=rank) == items[::-1]
+
+def test_what_takes_the_rest_of_the_time_is_last():
+    others = [f"test_each_boundary[{number}]" for number in range(3)]
+    assert ordered(*others, rest=["test_more"])[-1] == "test_more"
+
+
+def test_each_kind_has_its_turn_before_a_long_one_goes_on():
+    """A long test counts as many short ones."""
+    long, short = (
+        [f"test_{kind}[{number}]" for number in range(40)]
+        for kind in ("each_boundary", "an_agent_lists")
+    )
+    found = ordered(*long, *short, "test_of_another_matter")
+    kinds = [each.partition("[")[0] for each in found]
+    assert set(kinds[:3]) == {"test_each_boundary", "test_an_agent_lists", "test_of_another_matter"}
+    assert kinds.index("test_each_boundary", 3) > len(short)
+    assert found == ordered(*short, "test_of_another_matter", *long)
 
 
 @pytest.mark.parametrize(
