@@ -14,16 +14,19 @@ from msgspec.structs import replace
 from gateway.app import Gateway
 from gateway.app.gateway import Grants
 from gateway.auth.keys import ADMINISTRATOR
+from gateway.auth.principal import Permit
 from gateway.backends.http.client import Wire
 from gateway.backends.mock.backend import MockBackend
 from gateway.backends.wire import WireRequest
+from gateway.calls.call import Arguments, Call, Outcome
 from gateway.catalogue import Catalogue, Entry
 from gateway.cli.options import settings_of
 from gateway.cli.project import check_project, open_project
 from gateway.contract.upstream import Departure, Reply
+from gateway.contract.values import jsontext
 from gateway.settings import Settings, read_settings
 from gateway.testing.cases import Case
-from gateway.testing.judging import Verdict, judged
+from gateway.testing.judging import Verdict, changed_on_the_way, judged, unlike_a_target
 from gateway.testing.pipes import over_inner_pipes
 from gateway.testing.served import FROZEN
 from gateway.testing.transports import (
@@ -147,6 +150,21 @@ class WatchedWire:
         await self._wire.close()
 
 
+class WatchedTools:
+    """Keeps the arguments of the last call that has reached a tool, as the tool got them."""
+
+    def __init__(self, gateway: Gateway) -> None:
+        dispatcher = gateway.parts.pipeline.dispatcher
+        self._dispatch = dispatcher.dispatch
+        dispatcher.dispatch = self.dispatch  # type: ignore[method-assign]  # a watch on it
+        self.last: bytes | None = None
+        """JSON text. None: no call since this was set."""
+
+    async def dispatch(self, permit: Permit, arguments: Arguments, call: Call) -> Outcome:
+        self.last = jsontext.encode(arguments.values)
+        return await self._dispatch(permit, arguments, call)
+
+
 class CaseAnswers(Struct, frozen=True):
     """The answers to one case, and what was sent for each."""
 
@@ -156,6 +174,8 @@ class CaseAnswers(Struct, frozen=True):
     """How many requests have gone to upstreams."""
     requests: list[WireRequest | None]
     """The last one to the upstream of the tool's own name."""
+    arrived: dict[str, bytes]
+    """By transport, the arguments that the tool got. A kept result needs no tool."""
 
     @property
     def first(self) -> CallAnswer:
@@ -164,6 +184,17 @@ class CaseAnswers(Struct, frozen=True):
     @property
     def is_sent(self) -> bool:
         return any(self.sent)
+
+    def verdicts(self, case: Case, catalogue: Catalogue) -> list[Verdict]:
+        """The verdict on each transport's answer, and on what it has led to."""
+        found = judged(case, catalogue, self.answers, is_sent=self.is_sent)
+        entry = catalogue.find(case.contract)
+        for transport, sent in zip(self.answers, self.requests, strict=True):
+            if transport in self.arrived:
+                found += changed_on_the_way(case, entry, transport, self.arrived[transport])
+            if sent is not None:
+                found += unlike_a_target(case, transport, sent.target)
+        return found
 
 
 class Faces:
@@ -184,6 +215,7 @@ class Faces:
         self._mcp = {each: Mcp(over_http(http), each).call for each in (MODERN, HANDSHAKE)}
         self._stdio = None if piped is None else Mcp(piped, MODERN).call
         self._watched = watched
+        self._tools = WatchedTools(gateway)
 
     @property
     def sent(self) -> int:
@@ -206,11 +238,13 @@ class Faces:
         query = parameters(entry, arguments)
         if query is not None:
             calls["GET"] = lambda: self.get(entry, query)
-        found = CaseAnswers({}, [], [])
+        found = CaseAnswers({}, [], [], {})
         watched = self._watched.get(entry.operation.connector)
         for name, call in calls.items():
-            before = self.sent
+            before, self._tools.last = self.sent, None
             found.answers[name] = await call()
+            if self._tools.last is not None:
+                found.arrived[name] = self._tools.last
             found.sent.append(self.sent - before)
             found.requests.append(watched.last if watched and found.sent[-1] else None)
         return found
@@ -218,7 +252,7 @@ class Faces:
     async def verdicts(self, case: Case) -> list[Verdict]:
         """The verdict on each transport's answer to a case."""
         found = await self.ask_all(self.catalogue.find(case.contract), case.arguments)
-        return judged(case, self.catalogue, found.answers, is_sent=found.is_sent)
+        return found.verdicts(case, self.catalogue)
 
 
 @asynccontextmanager

@@ -1,7 +1,9 @@
 """What is judged: the answers of all transports to one case, and what imports promise."""
 
 import json
+import re
 from collections.abc import Iterator, Mapping
+from decimal import Decimal
 from typing import Any, Final, Literal
 
 from msgspec import Struct
@@ -9,6 +11,7 @@ from msgspec.structs import replace
 
 from gateway.catalogue import Catalogue, Entry, StoredOperation
 from gateway.contract.operation import Effect
+from gateway.contract.selection import FIELDS
 from gateway.contract.values.pointers import NoSuchPlace, child, follow
 from gateway.contract.values.schema import Validator
 from gateway.encoding.replies.content import BODILESS
@@ -32,10 +35,17 @@ _NO_OBJECT: Final = -32602
 """MCP's own schema says that arguments are an object (JSON-RPC invalid params)."""
 
 
-Oracle = Literal["verdict", "pointers", "result", "alike", "sent", "request", "server-error"]
+_TARGET: Final = re.compile(r"(?:/(?:[\w.~!$&'()*+,;=:@-]|%[0-9A-F]{2})*)+(?:\?\S*)?", re.ASCII)
+"""The target of a request, whose path has nothing unencoded (RFC 3986 §3.3)."""
+
+
+Oracle = Literal[
+    "verdict", "pointers", "result", "alike", "sent", "arrived", "request", "server-error"
+]
 """What is judged: that a value is admitted as the schema says; where it is refused; that a result
-keeps its contract; that all transports answer alike; that an invalid call sends nothing; that what
-is sent keeps the upstream's contract; that the gateway has no defect."""
+keeps its contract; that all transports answer alike; that an invalid call sends nothing; that the
+tool gets what its caller sent; that what is sent to the upstream is a request; that the gateway has
+no defect."""
 
 
 class Verdict(Struct, frozen=True, kw_only=True):
@@ -109,6 +119,30 @@ def judged(
                 oracle = "alike"
         found.append(_placed(verdict_on(case, transport, cause, oracle=oracle), answer))
     return found
+
+
+def changed_on_the_way(
+    case: Case, entry: Entry, transport: str, arrived: bytes
+) -> Iterator[Verdict]:
+    """A failure if the tool has got other arguments than its caller sent."""
+    sent = _with_exact_numbers(case.arguments)
+    if entry.members is not None and isinstance(sent, dict):
+        sent.pop(FIELDS, None)  # it is a matter of the gateway
+    for pointer in sorted(varying(sent, _with_exact_numbers(arrived)))[:1]:
+        cause = f"{pointer or '/'}: the tool has got another value than was sent"
+        yield verdict_on(case, transport, cause, oracle="arrived")
+
+
+def _with_exact_numbers(text: bytes) -> Any:
+    """A JSON value in which one number is equal to itself, however it is written: 1e20, 1.0."""
+    return json.loads(text, parse_int=Decimal, parse_float=lambda each: Decimal(repr(float(each))))
+
+
+def unlike_a_target(case: Case, transport: str, target: str) -> Iterator[Verdict]:
+    """A failure if the request to the upstream has this target, which is none."""
+    if not _TARGET.fullmatch(target):
+        cause = f"the path of the request has what must be encoded: {target}"
+        yield verdict_on(case, transport, cause, oracle="request")
 
 
 def _placed(verdict: Verdict, answer: CallAnswer) -> Verdict:

@@ -128,6 +128,8 @@ def test_a_fault_of_the_upstream_is_the_right_problem(
 
     assert defect(live, tool, CASES[case], found, may_answer=may_answer) is None
     assert live.upstreams.seen or may_answer
+    if CASES[case].error is not UpstreamRefusedCredentials:
+        assert not _is_renewed(live), "only 401 says that a token is refused"
 
 
 @pytest.mark.parametrize("case", SLOW_CASES)
@@ -169,6 +171,12 @@ def test_a_refused_token_is_renewed_once_and_no_more(
     assert len(asked) % expected == 0
     assert len(asked) == expected or gateway_may_answer(tool, "401")
     assert any(seen.is_token for seen in live.upstreams.seen) is (has_tokens and bool(asked))
+
+
+def _is_renewed(live: LiveGateway) -> bool:
+    """Whether a token was asked for after the upstream had been."""
+    asked = [seen.is_token for seen in live.upstreams.seen]
+    return False in asked and True in asked[asked.index(False) :]
 
 
 def _waited_for(loop: Loop, fault: Fault) -> Fault:

@@ -1,31 +1,45 @@
 """What calls and messages are promised beside their contracts, over HTTP.
 
 A call that is made again by its key is answered as before, and sends nothing. What one agent was
-answered is no answer to another one that may not ask. A message is taken only with its signature.
+answered is no answer to another one that may not ask. A grant for some arguments is none for other
+ones. What is kept answers the same call, until something is written. A message is taken only with
+its signature.
 """
 
+import json
 from typing import Any, Final
 
 import pytest
 from msgspec.structs import replace
 
+from gateway.catalogue import Catalogue, Entry
 from gateway.cli.operating.webhooks import signed_request, signing_secret, unsigned_request
 from gateway.contract.operation import Effect
+from gateway.contract.selection import FIELDS
 from gateway.errors import ConfigurationError
 from gateway.signatures.received import Received
+from gateway.testing.authority import Authority
 from gateway.testing.boundary_payloads import posted
-from gateway.testing.cases import callable_alone, first_example
+from gateway.testing.cases import Case, callable_alone, first_example
 from gateway.testing.fixtures import Loop
 from gateway.testing.gateways import Faces, Site
+from gateway.testing.generation import covering_arguments, expected, few_of
+from gateway.testing.judging import agree
 from gateway.testing.suite.webhooks import declared, examples
 
 __all__ = [
+    "test_a_grant_of_some_arguments_is_none_of_others",
+    "test_a_key_of_one_agent_is_no_key_of_another",
     "test_a_message_is_taken_only_with_its_signature",
     "test_a_write_with_a_key_is_made_once",
+    "test_an_escalation_needs_what_its_contract_says",
     "test_answers_of_others_are_no_answers",
+    "test_what_is_kept_answers_the_same_call_until_a_write",
 ]
 
 KEY: Final = "a-key-of-the-contract-suite-{}"
+_REPEATED: Final = "idempotency-replayed"
+_FORBIDDEN: Final = 403
 _STATUS: Final = {"new": 202, "forged": 401, "changed": 401, "unsigned": 401}
 
 
@@ -73,6 +87,88 @@ def test_answers_of_others_are_no_answers(
         for other in others[:1]:
             run(gateway_site.post(other, operation.route, example))
         assert run(gateway_site.post(gateway_agent, operation.route, example)).status_code == 404
+
+
+def test_a_key_of_one_agent_is_no_key_of_another(
+    gateway_loop: Loop, gateway_site: Site, gateway_written_operation: str
+) -> None:
+    """Each agent's first call with it is made."""
+    catalogue = gateway_site.gateway.parts.catalogue
+    entry = catalogue.find(gateway_written_operation)
+    key, example = KEY.format(f"{entry.id}-of-agents"), first_example(catalogue, entry)
+    for agent in sorted(name for name, granted in catalogue.grants.items() if entry.id in granted):
+        calling = gateway_site.post(agent, entry.operation.route, example, idempotency_key=key)
+        assert _REPEATED not in gateway_loop.run_until_complete(calling).headers, agent
+
+
+def test_an_escalation_needs_what_its_contract_says(
+    gateway_faces: Faces, gateway_loop: Loop, gateway_written_operation: str
+) -> None:
+    """Without one of these arguments the call is refused, and nothing is sent."""
+    entry = gateway_faces.catalogue.find(gateway_written_operation)
+    escalation = entry.operation.escalation
+    if escalation is None:
+        return
+    whole = {**first_example(gateway_faces.catalogue, entry), escalation.when: True}
+    for name in escalation.requires:
+        text = json.dumps({each: value for each, value in whole.items() if each != name}).encode()
+        case = Case(entry.id, text, f"{escalation.when} without {name}", "invalid")
+        agree(gateway_loop.run_until_complete(gateway_faces.verdicts(case)))
+
+
+def test_a_grant_of_some_arguments_is_none_of_others(
+    gateway_loop: Loop, gateway_site: Site, gateway_agent: str
+) -> None:
+    """Of the tools that an agent may call with some arguments only: as the authority says."""
+    catalogue = gateway_site.gateway.parts.catalogue
+    found = catalogue.conditions.get(gateway_agent, ())
+    for tool in sorted({tool for each in found for tool in each.tools}):
+        entry = catalogue.find(tool)
+        granted = [Authority(each.arguments) for each in found if tool in each.tools]
+        texts = [
+            t for t in covering_arguments(catalogue, entry) if expected(entry, t) == "admitted"
+        ]
+        valid = [{n: v for n, v in json.loads(t).items() if n != FIELDS} for t in texts]
+        others = [each for each in valid if {g.says(each) for g in granted} == {"invalid"}]
+        for arguments in few_of(others):
+            calling = gateway_site.post(gateway_agent, entry.operation.route, arguments)
+            reply = gateway_loop.run_until_complete(calling)
+            assert reply.status_code == _FORBIDDEN, arguments
+
+
+def reads_of(catalogue: Catalogue, entry: Entry) -> list[dict[str, Any]]:
+    """The examples of a read that do not make it a write."""
+    escalation, found = entry.operation.escalation, catalogue.examples(entry).values()
+    return [each for each in found if escalation is None or each.get(escalation.when) is not True]
+
+
+async def sent_for(faces: Faces, tool: str, arguments: Any) -> int | None:
+    """How many requests a call has sent. None: it was refused."""
+    before = faces.sent
+    answer = await faces.rest(faces.catalogue.find(tool), json.dumps(arguments).encode())
+    return faces.sent - before if answer.accepted else None
+
+
+def test_what_is_kept_answers_the_same_call_until_a_write(
+    gateway_faces: Faces, gateway_loop: Loop, gateway_written_operation: str
+) -> None:
+    """Of the operations whose results are kept: other examples, and this one after each write of
+    the connector, are asked anew."""
+    catalogue, run = gateway_faces.catalogue, gateway_loop.run_until_complete
+    tool = catalogue.find(gateway_written_operation)
+    if not (tool.operation.cache_seconds and reads_of(catalogue, tool)):
+        return
+    example, *others = reads_of(catalogue, tool)
+    gateway_faces.gateway.parts.pipeline.cache.kept.drop_group(tool.operation.connector)
+    assert run(sent_for(gateway_faces, tool.id, example)) != 0
+    for other in others:
+        assert run(sent_for(gateway_faces, tool.id, other)) != 0
+    assert run(sent_for(gateway_faces, tool.id, example)) == 0
+    for each in callable_alone(catalogue):
+        same, effect = each.operation.connector == tool.operation.connector, each.operation.effect
+        if same and effect is not Effect.READ:
+            run(sent_for(gateway_faces, each.id, first_example(catalogue, each)))
+            assert run(sent_for(gateway_faces, tool.id, example)) != 0, each.id
 
 
 def messages(site: Site, name: str) -> dict[str, Received]:

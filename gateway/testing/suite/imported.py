@@ -7,7 +7,7 @@ import pytest
 from gateway.testing.cases import Case, imported_cases, wrong_cases
 from gateway.testing.fixtures import Loop, draw_of
 from gateway.testing.gateways import Faces
-from gateway.testing.judging import IMPOSSIBLE, Verdict, agree, judged
+from gateway.testing.judging import IMPOSSIBLE, Verdict, agree
 
 __all__ = [
     "test_made_arguments_of_an_imported_operation_are_answered_alike",
@@ -37,7 +37,7 @@ def test_made_arguments_of_an_imported_operation_are_answered_alike(
         found = gateway_loop.run_until_complete(gateway_faces.ask_all(entry, case.arguments))
         assert found.requests == [found.requests[0]] * len(found.requests)
         assert (found.requests[0] is None) is (found.first.code == "VALIDATION_ERROR")
-        verdicts += judged(case, catalogue, found.answers, is_sent=found.is_sent)
+        verdicts += found.verdicts(case, catalogue)
     agree(verdicts)
     if all(each.outcome == "skipped" for each in verdicts):
         pytest.skip(IMPOSSIBLE)

@@ -10,15 +10,20 @@ from copy import copy
 from typing import Any, Final
 
 from gateway.calls.call import Result
-from gateway.errors import ToolFailed, UpstreamError
-from gateway.testing.cases import first_example
-from gateway.testing.fixtures import Loop
+from gateway.errors import GatewayError, ToolFailed, UpstreamError
+from gateway.testing.cases import first_example, upstream_of
+from gateway.testing.fixtures import Answers, Loop
 from gateway.testing.live import LiveGateway
 
-__all__ = ["test_no_reply_is_so_odd_that_the_gateway_fails"]
+__all__ = [
+    "test_an_error_that_a_body_reports_is_no_result",
+    "test_no_reply_is_so_odd_that_the_gateway_fails",
+]
 
+HIDDEN: Final = "\u202e"
+"""It turns the order of what is shown, and no script needs it."""
 LONG_NUMBER: Final = 10**400
-ODD_TEXTS: Final = (None, "", "\0", "x" * 60_000, "9999-99-99", "1e999")
+ODD_TEXTS: Final = (None, "", "\0", f"txt{HIDDEN}.exe", "x" * 60_000, "9999-99-99", "1e999")
 ODD_NUMBERS: Final = (None, 0, -1, 5e-324, 1e308, LONG_NUMBER)
 ODD_LISTS: Final[tuple[Any, ...]] = (None, [], [[]], [{}])
 ODD_OBJECTS: Final[tuple[Any, ...]] = (None, {}, "x")
@@ -99,7 +104,9 @@ async def call(live: LiveGateway, tool: str, meddler: Meddler) -> str | None:
     match found:
         case Result():
             assert entry.output.violations(found.values) == ()
-            return None
+            if json.loads(found.text) != found.values:
+                return "the text of the result differs from it"
+            return "hidden characters reach the caller" if HIDDEN in found.text.decode() else None
         case UpstreamError():
             return None
         case ToolFailed(reason=reason):
@@ -119,6 +126,39 @@ async def defects(live: LiveGateway, tool: str) -> list[str]:
             if failure is not None:
                 found.append(f"reply {number} {path}: {failure}")
     return found
+
+
+def with_errors(text: bytes, pointer: str) -> bytes:
+    """A body that reports an error in the list at `pointer`."""
+    body = json.loads(text)
+    *steps, last = pointer.split("/")[1:]
+    holder = body
+    for step in steps:
+        holder = holder.setdefault(step, {})
+    holder[last] = [{"code": "made-up", "title": "An error of the contract suite"}]
+    return json.dumps(body).encode()
+
+
+def test_an_error_that_a_body_reports_is_no_result(
+    gateway_loop: Loop,
+    gateway_live: LiveGateway,
+    gateway_may_answer: Answers,
+    gateway_mocked_operation: str,
+) -> None:
+    """Of the upstreams that report errors in the body of a success."""
+    live, tool = gateway_live, gateway_mocked_operation
+    entry = live.catalogue.find(tool)
+    pointer = live.catalogue.upstreams[upstream_of(entry) or ""].soft_errors
+    if pointer is None:
+        return
+    usual = Meddler()
+    assert gateway_loop.run_until_complete(call(live, tool, usual)) is None
+    for number, text in enumerate(usual.bodies):
+        meddler = Meddler(number, with_errors(text, pointer))
+        calling = live.outcome(tool, first_example(live.catalogue, entry), alter=meddler)
+        found = gateway_loop.run_until_complete(calling)
+        is_error = isinstance(found, GatewayError)
+        assert is_error or gateway_may_answer(tool, "an error in a body"), found
 
 
 def test_no_reply_is_so_odd_that_the_gateway_fails(

@@ -1,6 +1,7 @@
 """MCP and REST never disagree, whatever the arguments, for every operation of the project."""
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -8,17 +9,25 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.catalogue import Entry
+from gateway.contract.operation import Effect
 from gateway.contract.selection import FIELDS, published_output
 from gateway.contract.values.schema import Validator
-from gateway.testing.cases import Case, callable_alone
+from gateway.testing.cases import Case, callable_alone, first_example
 from gateway.testing.fixtures import Loop
-from gateway.testing.gateways import Faces
-from gateway.testing.generation import budget, invalid_arguments, valid_arguments, with_known_values
-from gateway.testing.judging import agree, judged
+from gateway.testing.gateways import CaseAnswers, Faces
+from gateway.testing.generation import (
+    budget,
+    expected,
+    invalid_arguments,
+    valid_arguments,
+    with_known_values,
+)
+from gateway.testing.judging import agree
 from gateway.testing.reducing import must_agree
 
 __all__ = [
     "test_a_selection_is_answered_alike_and_fits_what_is_published",
+    "test_an_argument_that_is_left_out_means_its_default",
     "test_bytes_at_random_never_break_a_face",
     "test_invalid_arguments_are_refused_alike_and_nothing_is_sent",
     "test_text_that_is_not_strict_json_is_refused_on_every_face",
@@ -93,7 +102,7 @@ def test_the_examples_of_the_contract_work_on_every_face(
         text = json.dumps(example).encode()
         case = Case(entry.id, text, name, "admitted")
         found = gateway_loop.run_until_complete(gateway_faces.ask_all(entry, text))
-        agree(judged(case, gateway_faces.catalogue, found.answers, is_sent=found.is_sent))
+        agree(found.verdicts(case, gateway_faces.catalogue))
         assert "VALIDATION_ERROR" not in {answer.code for answer in found.answers.values()}
 
 
@@ -114,6 +123,40 @@ def test_a_selection_is_answered_alike_and_fits_what_is_published(
         answers = run(gateway_faces.ask_all(entry, arguments)).answers
         assert all(each.body == {name: whole.body[name]} for each in answers.values())
         assert published.admits({name: whole.body[name]})
+
+
+def default_pairs(faces: Faces, entry: Entry) -> Iterator[tuple[bytes, bytes]]:
+    """Of each argument with a default: arguments without it, and the same with the default."""
+    example = first_example(faces.catalogue, entry)
+    for name, member in entry.listing.input_schema.get("properties", {}).items():
+        if "default" in member:
+            rest = {each: value for each, value in example.items() if each != name}
+            texts = [json.dumps(e).encode() for e in (rest, {**rest, name: member["default"]})]
+            if {expected(entry, text) for text in texts} == {"admitted"}:
+                yield texts[0], texts[1]
+
+
+def _steady(found: CaseAnswers, entry: Entry) -> tuple[Any, Any]:
+    """The request and the result of a case. None: there is none, or each call has another one."""
+    sent = [each for each in found.requests if each is not None]
+    bodies = [each.body for each in found.answers.values()]
+    is_read = entry.operation.effect is Effect.READ
+    return (
+        sent[0] if sent and all(each == sent[0] for each in sent) else None,
+        bodies[0] if is_read and all(each == bodies[0] for each in bodies) else None,
+    )
+
+
+def test_an_argument_that_is_left_out_means_its_default(
+    gateway_faces: Faces, gateway_loop: Loop, gateway_written_operation: str
+) -> None:
+    """The same is sent to the upstream, and a read is answered with the same."""
+    entry = gateway_faces.catalogue.find(gateway_written_operation)
+    for pair in default_pairs(gateway_faces, entry):
+        asking = (gateway_faces.ask_all(entry, text) for text in pair)
+        left_out, given = (_steady(gateway_loop.run_until_complete(e), entry) for e in asking)
+        for one, other in zip(left_out, given, strict=True):
+            assert one == other or one is None or other is None, pair[1].decode()
 
 
 @pytest.mark.parametrize(

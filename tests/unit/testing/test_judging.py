@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from gateway.catalogue import Catalogue
 from gateway.testing.cases import Case
-from gateway.testing.judging import failures, judged
+from gateway.testing.judging import changed_on_the_way, failures, judged, unlike_a_target
 from gateway.testing.transports import REST, CallAnswer
 from tests.unit.shipped import catalogue as shipped
 from tests.unit.testing.test_cases import catalogue
@@ -76,6 +76,49 @@ def test_a_pointer_leads_to_what_the_authority_refuses(arguments, pointer, keywo
 def test_what_is_refused_as_invalid_has_sent_nothing():
     for expectation in ("invalid", "admitted"):
         assert all(causes(shipped(), greet(expectation), INVALID, INVALID, is_sent=True))
+
+
+@pytest.mark.parametrize(
+    ("sent", "arrived", "place"),
+    [
+        (b'{"name":"Ada","age":1}', b'{"age":1,"name":"Ada"}', None),
+        (b'{"name":" Ada"}', b'{"name":"Ada"}', "/name"),
+        (b'{"age":"1"}', b'{"age":1}', "/age"),
+        (b'{"age":1}', b'{"age":true}', "/age"),
+        (b'{"age":-1.7976931348623157e+308}', b'{"age":-17976931348623157%b}' % (b"0" * 292), None),
+        (b'{"age":9007199254740993}', b'{"age":9007199254740992}', "/age"),
+        (b'{"ages":[1,2]}', b'{"ages":[1]}', "/ages"),
+        (b'{"name":"Ada","age":null}', b'{"name":"Ada"}', "/"),
+    ],
+)
+def test_a_tool_gets_what_its_caller_sent(sent, arrived, place):
+    entry = shipped().find("example.greet")
+    found = [
+        each.cause for each in changed_on_the_way(greet("admitted", sent), entry, REST, arrived)
+    ]
+    wanted = [] if place is None else [f"{place}: the tool has got another value than was sent"]
+    assert found == wanted
+
+
+def test_fields_are_a_matter_of_the_gateway():
+    entry = next(each for each in shipped().entries if each.members is not None)
+    case = Case(entry.id, b'{"a":1,"fields":["b"]}', "one", "admitted")
+    assert [*changed_on_the_way(case, entry, REST, b'{"a":1}')] == []
+
+
+@pytest.mark.parametrize(
+    ("target", "is_right"),
+    [
+        ("/a/b%20c:append?x=1&y=%2F", True),
+        ("/", True),
+        ("/a b", False),
+        ("/a/\u00e9", False),
+        ("/a%2", False),
+        ("a", False),
+    ],
+)
+def test_what_is_sent_has_an_encoded_path(target, is_right):
+    assert ([*unlike_a_target(greet("admitted"), REST, target)] == []) is is_right
 
 
 def test_what_varies_is_not_compared():
