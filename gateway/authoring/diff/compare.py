@@ -1,6 +1,7 @@
 """Compares what two sides offer: which changes are proved safe, and which break whom."""
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any, Final
 
 import msgspec
@@ -14,20 +15,21 @@ from gateway.authoring.diff.changes import (
     Level,
 )
 from gateway.authoring.diff.descent import TwoDefinitions
+from gateway.authoring.diff.messages import Messages, ShownMessage
 from gateway.authoring.diff.proving import Gap, SchemaComparison
 from gateway.authoring.diff.rules import RULES, severity_at
 from gateway.authoring.diff.surface import (
     ExchangedSchema,
     Fact,
     Subject,
+    Subjects,
+    is_enough,
     lonely,
     paired,
     sent_instead,
 )
 from gateway.authoring.diff.texts import ANY_TEXT, as_texts
 from gateway.contract.values.pointers import child
-
-Subjects = Mapping[str, Subject]
 
 _REQUIRED: Final = {True: "input-required-added", False: "output-required-lost"}
 _MEMBER: Final = {True: "input-member-declared", False: "output-member-lost"}
@@ -44,12 +46,14 @@ class Comparer:
         self._level = level
         self._definitions: dict[tuple[int, int], TwoDefinitions] = {}
         self._known: dict[tuple[int, int, bool], dict[tuple[str, str], bool]] = {}
+        self._messages = Messages({}, {})
 
     def changes(
         self, old: Subjects, new: Subjects, step: Callable[[str], None] = lambda _: None
     ) -> tuple[ContractChange, ...]:
         """All changes, in the order of their subjects, each once."""
         found: list[ContractChange] = []
+        self._messages = Messages(old, new)
         for name in sorted(old.keys() | new.keys()):
             step(name)
             if name not in new:
@@ -62,7 +66,8 @@ class Comparer:
 
     def _gone(self, subject: Subject) -> ContractChange:
         text = f"the {subject.kind} is gone"
-        return self._structural(f"{subject.kind}-removed", subject.name, text, old=subject.place)
+        change = self._structural(f"{subject.kind}-removed", subject.name, text, old=subject.place)
+        return _shown(change, lambda: self._messages.of_contract(subject))
 
     def _come(self, subject: Subject) -> ContractChange:
         text = f"the {subject.kind} is new"
@@ -98,9 +103,10 @@ class Comparer:
             if part.removed:
                 text = f"{part.name} is gone"
                 place = part.locate("")
-                yield self._structural(
+                change = self._structural(
                     part.removed, old.name, text, old=place, direction=part.direction
                 )
+                yield _shown(change, partial(self._messages.of_part, old, part))
         for part in lonely(new, old):
             if part.added:
                 text = f"{part.name} is new"
@@ -115,32 +121,40 @@ class Comparer:
         narrower = {name for each in new.facts.values() for name in sent_instead(each)}
         for name, one in old.facts.items():
             if name in new.facts:
-                yield from self._fact(old.name, name, one, new.facts[name])
+                yield from self._fact(old, name, one, new.facts[name])
             elif one.removed and new.facts.keys().isdisjoint(one.fallback):
                 is_part = name in narrower
                 rule = "status-narrowed" if is_part else one.removed
                 text = f"{name} is {'narrower now' if is_part else 'gone'}"
-                yield self._structural(rule, old.name, text, old=one.place, direction=one.direction)
+                change = self._structural(
+                    rule, old.name, text, old=one.place, direction=one.direction
+                )
+                yield _shown(change, partial(self._messages.of_fact, old, name))
         for name, other in new.facts.items():
             is_new = name not in old.facts and old.facts.keys().isdisjoint(other.fallback)
             if is_new and other.added:
                 text = f"{name} is new"
-                yield self._structural(
+                change = self._structural(
                     other.added, old.name, text, new=other.place, direction=other.direction
                 )
+                yield _shown(change, partial(self._messages.of_fact, old, name))
 
-    def _fact(self, subject: str, name: str, old: Fact, new: Fact) -> Iterator[ContractChange]:
+    def _fact(self, subject: Subject, name: str, old: Fact, new: Fact) -> Iterator[ContractChange]:
         if old.value != new.value and old.changed:
             text = f"{name}: {old.value} → {new.value}"
-            yield self._structural(old.changed, subject, text, old.place, new.place, old.direction)
+            change = self._structural(
+                old.changed, subject.name, text, old.place, new.place, old.direction
+            )
+            yield _shown(change, partial(self._messages.of_fact, subject, name))
 
     def _security(self, old: Subject, new: Subject) -> Iterator[ContractChange]:
         before, after = old.security or (frozenset(),), new.security or (frozenset(),)
-        refused = [each for each in before if not any(_is_enough(each, one) for one in after)]
+        refused = [each for each in before if not any(is_enough(each, one) for one in after)]
         if refused:
             text = "credentials that were enough are not any more"
-            yield self._structural("security-narrowed", old.name, text, old.place, new.place)
-        elif any(all(not _is_enough(each, one) for one in before) for each in after):
+            change = self._structural("security-narrowed", old.name, text, old.place, new.place)
+            yield _shown(change, partial(self._messages.of_security, old, refused[0]))
+        elif any(all(not is_enough(each, one) for one in before) for each in after):
             text = "other credentials are enough too"
             yield self._structural("security-widened", old.name, text, old.place, new.place)
 
@@ -218,6 +232,21 @@ class Comparer:
         )
 
 
+def _shown(change: ContractChange, show: Callable[[], ShownMessage | None]) -> ContractChange:
+    """`change` with a message that shows it. Without one, only its rule says that it breaks."""
+    if change.verdict is not ChangeVerdict.BREAKING:
+        return change
+    found = show()
+    if found is None:
+        return msgspec.structs.replace(change, verdict=ChangeVerdict.POLICY)
+    return msgspec.structs.replace(
+        change,
+        witness=found.message,
+        accepted_by=found.accepted_by,
+        refusal=found.refusal,
+    )
+
+
 def _places(
     outer: ExchangedSchema, inner: ExchangedSchema, gap: Gap
 ) -> tuple[ChangePlace, ChangePlace]:
@@ -226,12 +255,6 @@ def _places(
     below = child("", keywords[0]) if len(keywords) == 1 else ""
     candidate = gap.candidate
     return outer.locate(candidate.outer.at + below), inner.locate(candidate.inner.at + below)
-
-
-def _is_enough(credentials: Any, alternative: Any) -> bool:
-    """Whether who has `credentials` has all that `alternative` asks for."""
-    known = dict(credentials)
-    return all(scheme in known and scopes <= known[scheme] for scheme, scopes in alternative)
 
 
 def _what(gap: Gap, *, is_outer_new: bool) -> str:

@@ -341,11 +341,12 @@ class _Reader:
 def _by_segment(members: Mapping[str, Part], path: str, pointer: str) -> dict[str, Part]:
     """The path parameters by the place in `path`: their names are on no wire.
 
-    One that is not described is any text, and one without a place is not sent.
+    One that is not described is any text. One without a place keeps its name.
     """
     names = [each[1:-1] for each in _TEMPLATE.findall(path)]
     unknown = Part({"in": "path", "schema": {"type": "string"}}, pointer)
-    return {f"segment {at}": members.get(name, unknown) for at, name in enumerate(names, 1)}
+    placed = {f"segment {at}": members.get(name, unknown) for at, name in enumerate(names, 1)}
+    return placed | {name: part for name, part in members.items() if name not in names}
 
 
 def _parameter_name(parameter: Mapping[str, Any]) -> str:

@@ -68,7 +68,15 @@ class Subject(Struct, frozen=True, kw_only=True):
     """The path as it is written, of an operation. Empty: no request can be written for it."""
 
 
+Subjects = Mapping[str, Subject]
+"""Those of one side, by name."""
 Pair = tuple[ExchangedSchema, ExchangedSchema]
+
+
+def is_enough(credentials: Alternative, alternative: Alternative) -> bool:
+    """Whether who has `credentials` has all that `alternative` asks for."""
+    known = dict(credentials)
+    return all(scheme in known and scopes <= known[scheme] for scheme, scopes in alternative)
 
 
 def paired(old: Subject, new: Subject) -> Iterator[Pair]:
