@@ -10,7 +10,7 @@ Patterns search in the text, as ECMA-262 does with the flag `u`, and as the vali
 
 import re
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from itertools import pairwise
 from typing import Final, TypeAlias
@@ -99,9 +99,8 @@ class _ExactParser(Parser):
 _OPERATORS: Final = ("&&", "--", "~~")
 _Rest: TypeAlias = "tuple[Node | Anchor, _Rest] | None"
 """What has to follow, as a linked list."""
-_State: TypeAlias = frozenset[_Rest] | None
-"""All that may follow. None: the pattern has matched, whatever follows."""
-_Moves: TypeAlias = tuple[tuple[Ranges, _Rest], ...]
+_State: TypeAlias = frozenset[int] | None
+"""The numbers of all that may follow. None: the pattern has matched, whatever follows."""
 _MAX_MOVES: Final = 2_000
 
 
@@ -111,7 +110,8 @@ class _Closed(Struct, frozen=True):
     is_matched: bool
     """Already matched."""
     is_matched_at_end: bool
-    moves: _Moves
+    moves: Mapping[Ranges, frozenset[int]]
+    """What follows a character of these ranges."""
 
 
 @lru_cache(maxsize=500)
@@ -126,32 +126,6 @@ def _parsed(pattern: str) -> Node:
     if not parser.is_over:
         raise NoAutomaton("the pattern cannot be read")
     return found
-
-
-def _closed(start: Iterable[_Rest], *, is_start: bool, work: Steps) -> _Closed:
-    """Everything that the rests `start` may read next."""
-    waiting: list[tuple[_Rest, bool]] = [(each, False) for each in start]
-    seen = set(waiting)
-    moves: list[tuple[Ranges, _Rest]] = []
-    is_matched = is_matched_at_end = False
-    while waiting:
-        rest, is_over = waiting.pop()
-        work.spend(1)
-        if rest is None:
-            is_matched_at_end = True
-            is_matched = is_matched or not is_over
-            continue
-        node, following = rest
-        if isinstance(node, Characters):
-            if not is_over and node.ranges:
-                moves.append((node.ranges, following))
-            continue
-        for after in _opened(node, following, is_start=is_start):
-            ended = is_over or (isinstance(node, Anchor) and node.is_end)
-            if (after, ended) not in seen:
-                seen.add((after, ended))
-                waiting.append((after, ended))
-    return _Closed(is_matched, is_matched_at_end, tuple(moves))
 
 
 def _opened(node: Node | Anchor, following: _Rest, *, is_start: bool) -> Iterator[_Rest]:
@@ -180,33 +154,84 @@ def _repeated(node: Repeat, following: _Rest) -> Iterator[_Rest]:
 
 
 class Automaton:
-    """One pattern. Its states are numbered when they are first reached."""
+    """One pattern. What may follow is numbered when it is first reached."""
 
     def __init__(self, pattern: str) -> None:
         """Raises `NoAutomaton`."""
-        self._start: _Rest = (_parsed(pattern), None)
+        self._rests: list[_Rest] = [(_parsed(pattern), None)]
+        self._numbers = {self._rests[0]: 0}
+        self._parts: dict[tuple[int, bool], _Closed] = {}
         self._known: dict[tuple[_State, bool], _Closed] = {}
 
     @property
     def first(self) -> _State:
         """The state before the first character."""
-        return frozenset([self._start])
+        return frozenset([0])
 
     def closed(self, state: _State, *, is_start: bool, work: Steps) -> _Closed:
         """What may follow in a state."""
         if state is None:
-            return _Closed(True, True, ())
+            return _Closed(True, True, {})
         key = (state, is_start)
         if key not in self._known:
             # A search may begin at each character.
-            self._known[key] = _closed({*state, self._start}, is_start=is_start, work=work)
+            parts = [self._part(each, is_start, work) for each in sorted({*state, 0})]
+            work.spend(len(parts))
+            moves: dict[Ranges, frozenset[int]] = {}
+            for part in parts:
+                for ranges, rests in part.moves.items():
+                    moves[ranges] = moves.get(ranges, frozenset()) | rests
+            self._known[key] = _Closed(
+                any(each.is_matched for each in parts),
+                any(each.is_matched_at_end for each in parts),
+                moves,
+            )
         return self._known[key]
+
+    def _part(self, number: int, is_start: bool, work: Steps) -> _Closed:
+        """What one rest may read next. States share their rests."""
+        key = (number, is_start)
+        if key not in self._parts:
+            self._parts[key] = self._read(self._rests[number], is_start, work)
+        return self._parts[key]
+
+    def _read(self, start: _Rest, is_start: bool, work: Steps) -> _Closed:
+        waiting: list[tuple[_Rest, bool]] = [(start, False)]
+        seen = set(waiting)
+        moves: dict[Ranges, frozenset[int]] = {}
+        is_matched = is_matched_at_end = False
+        while waiting:
+            rest, is_over = waiting.pop()
+            work.spend(1)
+            if rest is None:
+                is_matched_at_end = True
+                is_matched = is_matched or not is_over
+                continue
+            node, following = rest
+            if isinstance(node, Characters):
+                if not is_over and node.ranges:
+                    before = moves.get(node.ranges, frozenset())
+                    moves[node.ranges] = before | {self._number(following)}
+                continue
+            for after in _opened(node, following, is_start=is_start):
+                ended = is_over or (isinstance(node, Anchor) and node.is_end)
+                if (after, ended) not in seen:
+                    seen.add((after, ended))
+                    waiting.append((after, ended))
+        return _Closed(is_matched, is_matched_at_end, moves)
+
+    def _number(self, rest: _Rest) -> int:
+        if rest not in self._numbers:
+            self._numbers[rest] = len(self._rests)
+            self._rests.append(rest)
+        return self._numbers[rest]
 
     def after(self, closed: _Closed, code: int) -> _State:
         """The state after a character."""
         if closed.is_matched:
             return None
-        return frozenset(rest for ranges, rest in closed.moves if _holds(ranges, code))
+        held = [rests for ranges, rests in closed.moves.items() if _holds(ranges, code)]
+        return frozenset().union(*held)
 
 
 def _holds(ranges: Ranges, code: int) -> bool:
@@ -225,7 +250,8 @@ class Texts(Struct, frozen=True):
 
 
 _Product: TypeAlias = tuple[tuple[_State, ...], int, frozenset[str]]
-"""A state of each automaton, the characters that count, the rests of the excluded texts."""
+"""A state of each automaton, how many of the least characters there are, the rests of the excluded
+texts."""
 
 
 def shortest(texts: Texts, work: Steps) -> str | None:
@@ -242,8 +268,9 @@ def shortest(texts: Texts, work: Steps) -> str | None:
         work.spend(steps)  # So an answer does not depend on what was asked before.
         return found
     left = work.left
-    found = _padded(texts, work) if texts.least > _LONG else None
-    found = _Search(texts, work).found() if found is None else found
+    search = _Search(texts, work)
+    found = (_padded(texts, work) or search.of_least()) if texts.least > _LONG else None
+    found = search.found() if found is None else found
     if len(_answers) >= _MAX_ANSWERS:
         _answers.clear()
     _answers[texts] = found, left - work.left
@@ -285,27 +312,47 @@ class _Search:
         self._patterns = [*sorted(texts.wanted), *sorted(texts.unwanted)]
         self._automata = [Automaton(each) for each in self._patterns]
         self._places: dict[tuple[tuple[_State, ...], frozenset[str], bool], _Place] = {}
-        self._cap = texts.least if texts.most is None else max(texts.least, texts.most + 1)
-
-    def found(self) -> str | None:
-        first: _Product = (
+        self._classes: dict[frozenset[Ranges], tuple[int, ...]] = {}
+        self._first: _Product = (
             tuple(each.first for each in self._automata),
             0,
-            frozenset(self._texts.excluded),
+            frozenset(texts.excluded),
         )
+
+    def found(self) -> str | None:
+        """A shortest text. A state is first reached by the fewest characters: it is left once."""
         # Each state with the one before it and the character between them.
-        before: dict[_Product, tuple[_Product, int] | None] = {first: None}
-        waiting = deque([first])
+        before: dict[_Product, tuple[_Product, int] | None] = {self._first: None}
+        waiting = deque([(self._first, 0)])
         while waiting:
-            state = waiting.popleft()
+            state, length = waiting.popleft()
             self._work.spend(1)
-            place = self._place(state[0], state[2], is_start=before[state] is None)
-            if place.is_accepted and state[1] >= self._texts.least:
+            place = self._place(state[0], state[2], is_start=length == 0)
+            if place.is_accepted and length >= self._texts.least:
                 return _text(before, state)
-            if self._texts.most is not None and state[1] >= self._texts.most:
+            if self._texts.most is not None and length >= self._texts.most:
                 continue
             for code, states, rests in place.moves:
-                after = (states, min(state[1] + 1, self._cap), rests)
+                after = (states, min(length + 1, self._texts.least), rests)
+                if after not in before:
+                    before[after] = (state, code)
+                    waiting.append((after, length + 1))
+        return None
+
+    def of_least(self) -> str | None:
+        """A text of just the least characters, searched for in depth: few states are reached."""
+        before: dict[_Product, tuple[_Product, int] | None] = {self._first: None}
+        waiting = [self._first]
+        while waiting:
+            state = waiting.pop()
+            self._work.spend(1)
+            place = self._place(state[0], state[2], is_start=state[1] == 0)
+            if state[1] == self._texts.least:
+                if place.is_accepted:
+                    return _text(before, state)
+                continue
+            for code, states, rests in reversed(place.moves):
+                after = (states, state[1] + 1, rests)
                 if after not in before:
                     before[after] = (state, code)
                     waiting.append(after)
@@ -339,16 +386,19 @@ class _Search:
             and "" not in rests
         )
 
-    def _codes(self, closed: list[_Closed], rests: frozenset[str]) -> list[int]:
+    def _codes(self, closed: list[_Closed], rests: frozenset[str]) -> tuple[int, ...]:
         """One character of each class of characters that lead to the same states."""
         split = len(self._texts.wanted)
         if any(not (each.moves or each.is_matched_at_end) for each in closed[:split]):
-            return []  # A wanted pattern cannot match any more.
-        used = {ranges for each in closed if not each.is_matched for ranges, _ in each.moves}
+            return ()  # A wanted pattern cannot match any more.
+        used = {ranges for each in closed if not each.is_matched for ranges in each.moves}
         used |= {((ord(each[0]), ord(each[0])),) for each in rests if each}
         if len(used) > _MAX_MOVES:
             raise NoSample("the patterns have too many classes of characters")
-        return sorted(self._representatives(used), key=_rank)
+        key = frozenset(used)
+        if key not in self._classes:
+            self._classes[key] = tuple(sorted(self._representatives(used), key=_rank))
+        return self._classes[key]
 
     def _representatives(self, used: set[Ranges]) -> Iterable[int]:
         points = {WHOLE[0][0], WHOLE[0][1] + 1, WHOLE[1][0], WHOLE[1][1] + 1}

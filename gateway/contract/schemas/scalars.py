@@ -258,9 +258,8 @@ def some_text(work: Steps, words: Words) -> Found:
     # Formats and patterns that are not decided are left out here: an empty rest is still a proof.
     known = _decidable(texts, formats)
     is_exact = texts.unwanted == known.unwanted and texts.wanted <= known.wanted
-    for odd in _ODD if barred and is_exact else ():
-        work.spend(len(odd) + len(known.wanted) + len(known.unwanted))
-        if _is_one_of(odd, known) and _has_formats(odd, formats, barred):
+    for odd in _odd(known, barred, work) if barred and is_exact else ():
+        if _has_formats(odd, formats, barred):
             return Solution(odd)
     for _ in range(_MAX_TEXTS):
         found = shortest(known, work)
@@ -276,6 +275,18 @@ _ODD: Final = ("a", "a b", "%", "\\", "(", "{", "ab c d")
 """Texts that lack some formats."""
 
 
+def _odd(texts: Texts, barred: frozenset[str], work: Steps) -> Iterator[str]:
+    """Some of `texts` that lack some formats."""
+    for odd in _ODD:
+        work.spend(len(odd) + len(texts.wanted) + len(texts.unwanted))
+        if _is_one_of(odd, texts):
+            yield odd
+    for form in (_FORMS[each] for each in sorted(barred) if each in _FORMS):
+        found = shortest(msgspec.structs.replace(texts, unwanted=texts.unwanted | {form}), work)
+        if found is not None:
+            yield found
+
+
 def _is_one_of(value: str, texts: Texts) -> bool:
     """Whether a text is one of `texts`, of which each pattern can be decided."""
     if not texts.least <= len(value) <= (len(value) if texts.most is None else texts.most):
@@ -289,6 +300,8 @@ def _is_one_of(value: str, texts: Texts) -> bool:
 
 _DATE: Final = "[0-9]{4}-[0-9]{2}-[0-9]{2}"
 _TIME: Final = r"[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?([Zz]|[+-][0-9]{2}:[0-9]{2})"
+_ATOM: Final = "[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+"
+_LABEL: Final = "[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
 _FORMS: Final[Mapping[str, str]] = {
     "date": f"^{_DATE}$",
     "date-time": f"^{_DATE}[Tt]{_TIME}$",
@@ -296,10 +309,14 @@ _FORMS: Final[Mapping[str, str]] = {
     "uuid": "^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$",
     "ipv4": r"^[0-9]{1,3}(\.[0-9]{1,3}){3}$",
     "ipv6": "^[0-9A-Fa-f]*:[0-9A-Fa-f]*:[0-9A-Fa-f:.]*$",
-    "email": "@",
+    "email": rf'^({_ATOM}(\.{_ATOM})*|"([\t -!#-\[\]-~]|\\[!-~])*")'
+    rf"@({_LABEL}(\.{_LABEL})*|\[[0-9A-Za-z:.]+\])$",
     "duration": "^P[0-9A-Z.,]+$",
 }
 """A pattern that every text of the format matches. Others may match it too."""
+_LIMITS: Final[Mapping[str, str]] = {"email": '^([^"].{0,63}|".{0,62}")@[^@]{1,253}$'}
+"""Another one. A text that matches the first can fail it only with more than `_LONG` characters."""
+_LONG: Final = 64
 
 
 def _decidable(texts: Texts, formats: frozenset[str]) -> Texts:
@@ -310,6 +327,8 @@ def _decidable(texts: Texts, formats: frozenset[str]) -> Texts:
 
     wanted, unwanted = kept(texts.wanted), kept(texts.unwanted)
     wanted |= {_FORMS[each] for each in formats if each in _FORMS}
+    if texts.least > _LONG:
+        wanted |= {_LIMITS[each] for each in formats if each in _LIMITS}
     return msgspec.structs.replace(texts, wanted=wanted, unwanted=unwanted)
 
 

@@ -323,6 +323,46 @@ def test_no_address_without_a_colon_is_proved() -> None:
 MAIL_BOX: Final = "A Name <a@b.co>"
 
 
+PART: Final = "[A-Za-z0-9!#$%&'*+/=^_`{|}~-]+"
+NAME: Final = "[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?"
+ADDRESS: Final = rf"{PART}(?:[.]{PART})*@{NAME}(?:[.]{NAME})*"
+
+
+@each_of(
+    "pattern, most, size",
+    [
+        (f"^{ADDRESS}$", 255, 255),  # a local part has 64 characters, a name 63
+        (f"^{ADDRESS}$", 400, 255),
+        (f"{ADDRESS}$", 254, 4),  # ?a@b
+        (f"^{ADDRESS}", 254, 0),  # what may follow an address is no part of one
+        (f"^{ADDRESS}[.]$", 254, 0),
+        (f"^{ADDRESS.replace('[.]', '.')}$", 254, 5),  # a?a@b
+    ],
+)
+def test_addresses_are_compared_by_the_form_of_their_format(
+    pattern: str, most: int, size: int
+) -> None:
+    """`size`: the characters of the witness. 0: there is none."""
+    outer = text(f"^{ADDRESS}$", format="email", maxLength=254)
+
+    found = containment(outer, text(pattern, format="email", maxLength=most))
+
+    assert (len(found.value) if isinstance(found, Witness) else 0) == size
+    assert isinstance(found, Contained if size == 0 else Witness)
+
+
+def test_a_long_range_of_counts_is_no_work() -> None:
+    """A state is left once, although texts of 250 lengths reach it."""
+    cell = "[A-Z]{1,3}[0-9]{0,%d}"
+    one, other = (f"^(?:[a-z]{{0,99}}!)?{cell % n}(?::{cell % n})?$" for n in (6, 7))
+    bounds = {"minLength": 1, "maxLength": 250}
+
+    assert containment(text(other, **bounds), text(one, **bounds), 10_000) == Contained()
+    found = containment(text(one, **bounds), text(other, **bounds), 10_000)
+    assert isinstance(found, Witness)
+    assert len(found.value) == 8
+
+
 def test_formats_are_those_that_the_validator_checks() -> None:
     """The library's own check of an address takes a display name around it; ours does not."""
     mail = {"type": "string", "format": "email"}
