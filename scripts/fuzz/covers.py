@@ -102,7 +102,7 @@ def _outcome(case: dict[str, Any], wrong: list[Any], count: int) -> Outcome:
             return Outcome(Verdict.UNDECIDED, case, reason + shown, count)
 
 
-_NOTHING: Final = {"not": {}}
+_NOTHING: Final[dict[str, Any]] = {"not": {}}
 
 
 def _searched(case: dict[str, Any]) -> Outcome:

@@ -31,8 +31,6 @@ _TEMPLATE: Final = re.compile(r"\{[^}]*\}")
 _MOST_BYTES: Final = 100_000
 """Of a schema of which a value is made."""
 _LOCATIONS: Final = ("query", "querystring", "header", "cookie")
-
-
 _MOST_MESSAGES: Final = 1_000
 """Of one comparison."""
 
@@ -58,7 +56,7 @@ class Messages:
         if old.path:
             return self._request(old, _first_body(old) if "required body" in old.facts else None)
         message = self._sent(old)
-        return message and ShownMessage(message, f"it has no {old.kind} of this name")
+        return ShownMessage(message, f"it has no {old.kind} of this name") if message else None
 
     def of_part(self, old: Subject, part: ExchangedSchema) -> ShownMessage | None:
         """Of a body of a media type that only the old side has."""
@@ -79,14 +77,15 @@ class Messages:
             return self._request(old, None, styled=name.removeprefix("style of "))
         if name.startswith("status "):
             status = name.removeprefix("status ")
-            message = {old.kind: old.name, "status": status}
-            return ShownMessage(message, f"{status} is never answered")
+            shown = {old.kind: old.name, "status": status}
+            return ShownMessage(shown, f"{status} is never answered")
         if old.path:
             return self._request(old, _first_body(old) if name == "body" else None)
-        message = self._sent(old, _first_body(old)) if name == "body" else {old.kind: old.name}
+        bare: dict[str, Any] = {old.kind: old.name}
         if name == "required body" and "body" in self._new[old.name].facts:
-            return ShownMessage({old.kind: old.name}, "it always has a body", "new")
-        return message and ShownMessage(message, "it has no body")
+            return ShownMessage(bare, "it always has a body", "new")
+        message = self._sent(old, _first_body(old)) if name == "body" else bare
+        return ShownMessage(message, "it has no body") if message else None
 
     def of_security(self, old: Subject, credentials: Alternative) -> ShownMessage | None:
         """Of credentials that were enough."""
