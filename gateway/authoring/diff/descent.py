@@ -175,8 +175,9 @@ class Descent:
         """Branches that exclude each other are compared as a whole: one that is narrower may let
         through what two admitted. That is not asked where a branch breaks by itself."""
         left, right = _parts("oneOf", outer), _parts("oneOf", inner)
-        if not left and not right:
+        if self._are_permuted(left, right):
             return
+        left, right = self._unlike(left, right), self._unlike(right, left)
         if len(left) == len(right):
             met = self._met
             link = (*chain, Link(outer, inner, ("same", None)))
@@ -284,8 +285,7 @@ class Descent:
         self, keyword: str, outer: Node, inner: Node, chain: tuple[Link, ...]
     ) -> Iterator[Candidate]:
         left, right = _parts(keyword, outer), _parts(keyword, inner)
-        rest = [one for one in left if not any(self._same(one, other) for other in right)]
-        others = [one for one in right if not any(self._same(one, other) for other in left)]
+        rest, others = self._unlike(left, right), self._unlike(right, left)
         if not rest and (keyword == "allOf" or not others):
             return
         if len(rest) == len(others):
@@ -296,6 +296,20 @@ class Descent:
         one = Node(_only(outer.schema, (keyword,)), outer.at)
         other = Node(_only(inner.schema, (keyword,)), inner.at)
         yield from self._leaf(one, other, chain, (keyword,))
+
+    def _are_permuted(self, left: list[Node], right: list[Node]) -> bool:
+        """Whether they are written alike, in any order."""
+        one, other = (sorted(encoded(each.schema) for each in nodes) for nodes in (left, right))
+        return one == other and all(self._same(each, each) for each in left)
+
+    def _unlike(self, nodes: list[Node], others: list[Node]) -> list[Node]:
+        """Those of the nodes that are written otherwise than all the others."""
+        texts = {encoded(each.schema) for each in others}
+        return [
+            each
+            for each in nodes
+            if encoded(each.schema) not in texts or not self._same(each, each)
+        ]
 
     def _same(self, outer: Node, inner: Node) -> bool:
         return self._definitions.are_same(outer.schema, inner.schema)

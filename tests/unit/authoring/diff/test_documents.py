@@ -351,3 +351,24 @@ def test_a_wider_schema_of_a_request_is_safe_and_a_narrower_one_breaks(tmp_path,
     other = changed(around, lambda at: at.update(name=wide))
     for old, new, rule in ((one, other, "input-widened"), (other, one, "input-narrowed")):
         assert rule in {rule for rule, _ in of(diff(tmp_path, old, new), PUT)}
+
+
+def branches(*bounds):
+    return [
+        {
+            "type": "object",
+            "properties": {"kind": {"const": f"k{at}"}, "size": {"maximum": bound}},
+            "required": ["kind", "size"],
+        }
+        for at, bound in enumerate(bounds)
+    ]
+
+
+def test_a_union_of_many_branches_in_another_order_is_no_change(tmp_path):
+    around = ("components", "schemas", "Thing", "properties")
+    one = changed(around, lambda at: at.update(name={"oneOf": branches(*[5] * 100)}))
+    turned = changed(around, lambda at: at.update(name={"oneOf": branches(*[5] * 100)[::-1]}))
+    assert diff(tmp_path, one, turned) == ()
+    lower = changed(around, lambda at: at.update(name={"oneOf": branches(*[5] * 99, 4)[::-1]}))
+    rules = {rule for rule, _ in of(diff(tmp_path, one, lower), PUT)}
+    assert rules == {"input-narrowed", "output-narrowed"}
