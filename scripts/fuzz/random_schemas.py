@@ -56,6 +56,7 @@ class Maker:
         makers: list[Callable[[int], dict[str, Any]]] = [self._scalar, self._typed, self._values]
         if depth > 0:
             makers += [self._object, self._object, self._array, self._combined, self._combined]
+            makers += [self._tagged]
         found = self.random.choice(makers)(depth)
         if depth > 0 and self.random.random() < 0.15:
             found = {**found, **self.random.choice(makers)(depth - 1)}
@@ -142,6 +143,19 @@ class Maker:
         if "contains" in found and self.random.random() < 0.4:
             found["maxContains"] = self.random.randint(0, 2)
         return found
+
+    def _tagged(self, depth: int) -> dict[str, Any]:
+        """A union of objects, most of which are named by a member."""
+        texts = self.random.sample(TEXTS[1:6], self.random.randint(2, 4))
+        branches: list[Any] = []
+        for text in texts:
+            name = "a" if self.random.random() < 0.9 else "b"
+            tag = {"const": text} if self.random.random() < 0.8 else {"enum": [text, texts[0]]}
+            other = {self.random.choice(NAMES): self.schema(depth - 1)}
+            branch: dict[str, Any] = {"properties": {**other, name: tag}}
+            branch |= {"required": [name]} if self.random.random() < 0.8 else {}
+            branches.append(branch if self.random.random() < 0.8 else {"allOf": [branch]})
+        return {self.random.choice(("oneOf", "oneOf", "anyOf")): branches}
 
     def _object(self, depth: int) -> dict[str, Any]:
         found: dict[str, Any] = self._kind("object")

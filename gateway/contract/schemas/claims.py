@@ -13,6 +13,7 @@ from typing import Any, Final, TypeAlias
 import msgspec
 from msgspec import Struct
 
+from gateway.contract.schemas import tags
 from gateway.contract.values import pointers
 from gateway.contract.values.schema import FORMATS
 
@@ -133,6 +134,33 @@ class Roots:
         except (LookupError, ValueError, TypeError) as error:
             raise Unsupported(f"{reference} does not exist") from error
 
+    def may_be(self, kind: str, claim: Assertion) -> bool:
+        """See `tags.may_be`."""
+        return tags.may_be(kind, claim.schema, self._follow(claim.root))
+
+    def are_apart(self, kind: str, claims: list[Assertion]) -> bool:
+        """Whether a value of the kind is valid under one of the claims' schemas at most."""
+        if len(claims) < 2:
+            return True
+        schemas = [each.schema for each in claims]
+        return kind == "object" and tags.are_apart(schemas, self._follow(claims[0].root))
+
+    def literals(self, claim: Assertion) -> tags.Tags:
+        """See `tags.literals`, or `tags.tags` for a claim that does not hold."""
+        if not isinstance(claim.schema, dict):
+            return {}
+        find = tags.literals if claim.holds else tags.tags
+        return find(claim.schema, self._follow(claim.root))
+
+    def _follow(self, root: int) -> tags.Follow:
+        def followed(schema: Any) -> Any:
+            try:
+                return self.target(Assertion(True, root, schema))
+            except Unsupported:
+                return True  # It is reported where it is asked in full.
+
+        return followed
+
 
 # Keywords that hold, and that do not hold.
 
@@ -144,7 +172,7 @@ def _positive(kind: str, word: str, claim: Assertion, documents: Roots) -> list[
     if word == "$ref":
         return [_all([claim.other(documents.target(claim))])]
     if word in _COMBINED:
-        return [_combined(word, claim, given)]
+        return [_combined(kind, word, claim, documents)]
     if word in _SIMPLE.get(kind, {}):
         return [_simple(kind, word, given, holds=True)]
     if kind == "array":
@@ -159,7 +187,7 @@ def _negative(kind: str, word: str, claim: Assertion, documents: Roots) -> Choic
     if word == "$ref":
         return _all([claim.other(documents.target(claim), holds=False)])
     if word in _COMBINED:
-        return _not_combined(word, claim, given)
+        return _not_combined(kind, word, claim, documents)
     if word in _SIMPLE.get(kind, {}):
         return _simple(kind, word, given, holds=False)
     if kind == "array":
@@ -170,14 +198,15 @@ def _negative(kind: str, word: str, claim: Assertion, documents: Roots) -> Choic
 _COMBINED: Final = frozenset({"enum", "const", "allOf", "anyOf", "oneOf", "not", "if"})
 
 
-def _combined(word: str, claim: Assertion, given: Any) -> Choice:
+def _combined(kind: str, word: str, claim: Assertion, documents: Roots) -> Choice:
+    given = claim.schema[word]
     match word:
         case "allOf":
             return _all(map(claim.other, given))
         case "anyOf":
-            return [Alternative((claim.other(each),)) for each in given]
+            return [Alternative((each,)) for each in _possible(kind, claim, given, documents)]
         case "oneOf":
-            return _one_of(claim, given)
+            return _one_of(kind, _possible(kind, claim, given, documents), documents)
         case "not":
             return _all([claim.other(given, holds=False)])
         case "if":
@@ -185,13 +214,15 @@ def _combined(word: str, claim: Assertion, given: Any) -> Choice:
     return [_that(("values", given if word == "enum" else [given]))]
 
 
-def _not_combined(word: str, claim: Assertion, given: Any) -> Choice:
-    if word in {"allOf", "anyOf", "oneOf"}:
-        refused = [claim.other(each, holds=False) for each in given]
-        if word == "allOf":
-            return [Alternative((each,)) for each in refused]
-        two = combinations(map(claim.other, given), 2) if word == "oneOf" else ()
-        return [*_all(refused), *map(Alternative, two)]
+def _not_combined(kind: str, word: str, claim: Assertion, documents: Roots) -> Choice:
+    given = claim.schema[word]
+    if word == "allOf":
+        return [Alternative((claim.other(each, holds=False),)) for each in given]
+    if word in {"anyOf", "oneOf"}:
+        held = _possible(kind, claim, given, documents)
+        refused = _all(claim.other(each.schema, holds=False) for each in held)
+        is_single = word == "anyOf" or documents.are_apart(kind, held)
+        return refused if is_single else [*refused, *map(Alternative, combinations(held, 2))]
     if word == "not":
         return _all([claim.other(given)])
     if word == "if":
@@ -203,10 +234,19 @@ def _all(claims: Iterable[Assertion]) -> Choice:
     return [Alternative(tuple(claims))]
 
 
-def _one_of(claim: Assertion, given: list[Any]) -> Choice:
+def _possible(kind: str, claim: Assertion, given: list[Any], documents: Roots) -> list[Assertion]:
+    """The branches of a union that a value of the kind may be valid under."""
+    return [each for each in map(claim.other, given) if documents.may_be(kind, each)]
+
+
+def _one_of(kind: str, held: list[Assertion], documents: Roots) -> Choice:
+    if documents.are_apart(kind, held):
+        return [Alternative((each,)) for each in held]
     return [
-        Alternative(tuple(claim.other(each, holds=at == chosen) for at, each in enumerate(given)))
-        for chosen in range(len(given))
+        Alternative(
+            tuple(each.other(each.schema, holds=at == chosen) for at, each in enumerate(held))
+        )
+        for chosen in range(len(held))
     ]
 
 

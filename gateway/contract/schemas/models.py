@@ -136,30 +136,48 @@ class Models:
             elif not case.choices:
                 yield words
             else:
-                case.choices.sort(key=len, reverse=True)
-                choice = case.choices.pop()
+                choice = case.next_choice()
                 stack += [case.with_(each) for each in reversed(choice)]
 
     def _settle(self, kind: str, case: "_Case") -> bool:
         """Apply all that has no alternative. Returns whether it may hold."""
         while case.claims:
-            claim = case.claims.pop()
+            claim = case.next_claim()
             key = claim.key
             if key in case.seen:
                 continue
             if (not key[0], *key[1:]) in case.seen:
                 return False
             self.work.spend(1)
+            if kind == "object" and not claim.holds and self._is_told(case, claim):
+                continue
             case.seen.add(key)
-            for choice in choices(kind, claim, self._documents):
-                if not choice:
-                    return False
-                if len(choice) == 1:
-                    case.claims += choice[0].claims
-                    case.conditions += choice[0].conditions
-                else:
-                    case.choices.append(choice)
+            if kind == "object" and claim.holds and not self._names(case, claim):
+                return False
+            if not case.add(choices(kind, claim, self._documents)):
+                return False
         return True
+
+    def _names(self, case: "_Case", claim: Assertion) -> bool:
+        """Note the members that name the case. False: none of their texts is left."""
+        for name, listed in self._documents.literals(claim).items():
+            case.literals[name] = case.literals.get(name, listed) & listed
+        if isinstance(claim.schema, dict):
+            case.required.update(claim.schema.get("required", ()))
+        named = (name for name, listed in case.literals.items() if not listed)
+        return case.required.isdisjoint(named)
+
+    def _is_told(self, case: "_Case", claim: Assertion) -> bool:
+        """Whether the members that name the case refuse the schema of the claim, or may do so when
+        a branch is chosen."""
+        found = self._documents.literals(claim)
+        if any(
+            listed.isdisjoint(case.literals.get(name, listed)) for name, listed in found.items()
+        ):
+            return True
+        is_waiting = bool(found.keys() - case.literals.keys()) and case.is_open
+        case.waiting += [claim] if is_waiting else []
+        return is_waiting
 
     def _listed(self, kind: str, claims: _Claims, listed: list[Any]) -> Iterator[Solution]:
         """The listed values of which the claims are true."""
@@ -176,15 +194,54 @@ class _Case(Struct):
     conditions: list[Condition]
     choices: list[Choice]
     seen: set[tuple[bool, int, bytes]]
+    literals: dict[str, frozenset[str]] = {}
+    """The texts that members may be, if they are there."""
+    required: set[str] = set()
+    """Members that are there."""
+    waiting: list[Assertion] = []
+    """Claims that are looked at when a branch is chosen."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a branch of a union that holds is to be chosen."""
+        return any(map(_is_union, self.choices))
+
+    def add(self, found: list[Choice]) -> bool:
+        """Add choices of which each has to be made. False: one has no alternative."""
+        for choice in found:
+            if len(choice) == 1:
+                self.claims += choice[0].claims
+                self.conditions += choice[0].conditions
+            else:
+                self.choices.append(choice)
+        return all(found)
+
+    def next_choice(self) -> Choice:
+        """Take the choice with the fewest alternatives: a union's first, if claims wait for it."""
+        self.choices.sort(key=len, reverse=True)
+        if self.waiting:
+            self.choices.sort(key=_is_union)
+        return self.choices.pop()
+
+    def next_claim(self) -> Assertion:
+        """Take one of the claims: one that holds, if there is one, since it may settle others."""
+        at = next((at for at, each in enumerate(self.claims) if each.holds), -1)
+        return self.claims.pop(at)
 
     def with_(self, alternative: Alternative) -> "_Case":
         """This case, with one alternative of a choice."""
         return _Case(
-            list(alternative.claims),
+            [*alternative.claims, *self.waiting],
             [*self.conditions, *alternative.conditions],
             list(self.choices),
             set(self.seen),
+            dict(self.literals),
+            set(self.required),
         )
+
+
+def _is_union(choice: Choice) -> bool:
+    return any(claim.holds for claim in choice[0].claims)
 
 
 def first(attempts: Iterable[Callable[[], Found]]) -> Found:

@@ -48,7 +48,7 @@ def test_each_proof_is_judged_on_as_many_values_as_wished(
     code, report = run(fuzz, capsys, "--pairs", "100", "--seed", "test", "--draws", "300")
     assert code == 0, report
     proved = report["verdicts"]["contained"]
-    assert report["drawn"] > 100 * (proved - report["empty"]) > 0
+    assert report["drawn"] > 50 * (proved - report["empty"]) > 0
     assert report["untried"] == 0
     with pytest.raises(SystemExit):
         run(fuzz, capsys, "--kind", "maps", "--draws", "1")

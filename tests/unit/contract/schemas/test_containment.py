@@ -59,6 +59,20 @@ OPEN: Final = {"a": INTEGER}
 CLOSED: Final = {"type": "object", "properties": OPEN, "additionalProperties": False}
 SEALED: Final = {"type": "object", "allOf": [members(**OPEN)], "unevaluatedProperties": False}
 
+
+def tagged(count: int, value: Any, *more: Any, word: str = "oneOf") -> dict[str, Any]:
+    """A union of objects that a member names."""
+    branches = [
+        {
+            "type": "object",
+            "properties": {"kind": {"const": f"k{at}"}, f"x{at}": value},
+            "required": ["kind", f"x{at}"],
+        }
+        for at in range(count)
+    ]
+    return {word: [*branches, *more]}
+
+
 # The outer schema, the inner one, whether it is contained, whether the other way round is.
 PAIRS: Final[list[tuple[str, Any, Any, bool, bool]]] = [
     ("types", {"type": ["string", "null"]}, STRING, True, False),
@@ -118,6 +132,43 @@ PAIRS: Final[list[tuple[str, Any, Any, bool, bool]]] = [
         False,
     ),
     ("format", {"type": "string"}, {"type": "string", "format": "date"}, True, False),
+    ("many branches", tagged(100, {"type": "number"}), tagged(100, INTEGER), True, False),
+    ("a branch less", tagged(100, INTEGER), tagged(99, INTEGER), True, False),
+    ("one or any of them", tagged(100, INTEGER), tagged(100, INTEGER, word="anyOf"), True, True),
+    (
+        "a branch that shares its name",
+        tagged(3, INTEGER, members(kind={"const": "k1"}, x1={"minimum": 5}), word="anyOf"),
+        tagged(3, INTEGER, members(kind={"const": "k1"}, x1={"minimum": 5})),
+        True,
+        False,
+    ),
+    (
+        "a name that need not be there",
+        {"anyOf": [members(kind={"const": "a"}), members(kind={"const": "b"})]},
+        {"oneOf": [members(kind={"const": "a"}), members(kind={"const": "b"})]},
+        True,
+        False,
+    ),
+    (
+        "what has no names",
+        {
+            "oneOf": [
+                {"properties": {"a": {"const": "x"}}, "required": ["a"]},
+                {"properties": {"a": {"const": "y"}}, "required": ["a"]},
+            ]
+        },
+        {"type": "null"},
+        False,
+        False,
+    ),
+    (
+        "names that differ",
+        {"not": {}},
+        {"required": ["a"], "allOf": [members(a={"const": "x"}), members(a={"enum": ["y"]})]}
+        | {"type": "object"},
+        True,
+        True,
+    ),
     ("two formats", {"format": "date"}, {"format": "date-time"}, False, False),
     ("a form of a format", text("^[0-9-]+$"), {"type": "string", "format": "date"}, True, False),
     ("a format's length", {"maxLength": 36}, {"type": "string", "format": "uuid"}, True, False),
