@@ -269,7 +269,9 @@ def _what(gap: Gap, *, is_outer_new: bool) -> str:
         name = f"{where}.{candidate.name}".removeprefix("the whole.")
         return f"{name} is {'required now' if is_outer_new else 'not required any more'}"
     if candidate.want == "member":
-        return f"{where} {'has a schema now' if is_outer_new else 'has no schema any more'}"
+        if is_outer_new:
+            return f"{where} is described now: who already sends another value there is refused"
+        return f"{where} is not described any more, and may be any value"
     if before is False or after is False:
         return f"{where} {'is not allowed any more' if after is False else 'is allowed now'}"
     words = [_keyword(each, before, after) for each in candidate.keywords]

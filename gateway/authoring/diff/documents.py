@@ -10,6 +10,7 @@ from msgspec import Struct
 from gateway.authoring.diff.changes import ChangePlace, Direction
 from gateway.authoring.diff.document_schemas import DocumentSchemas, WrittenSchema
 from gateway.authoring.diff.surface import Alternative, ExchangedSchema, Fact, Kind, Subject
+from gateway.authoring.diff.texts import WHOLE
 from gateway.authoring.openapi.reading.normalise import METHODS, NormalDocument
 from gateway.authoring.openapi.reading.schemas import Part, resolve_part
 from gateway.authoring.openapi.reading.source import PartRefused
@@ -263,7 +264,7 @@ class _Reader:
                         added=rules[0],
                         removed=rules[1],
                         fallback=tuple(shown[1:]),
-                        texts=None if media_type in _FORMS else frozenset(),
+                        texts=_texts_of(media_type),
                     )
 
     def _replies(
@@ -352,6 +353,12 @@ def _by_segment(members: Mapping[str, Part], path: str, pointer: str) -> dict[st
 def _parameter_name(parameter: Mapping[str, Any]) -> str:
     name = str(parameter.get("name", ""))
     return name.lower() if parameter.get("in") == "header" else name
+
+
+def _texts_of(media_type: str) -> frozenset[str] | None:
+    if media_type in _FORMS:
+        return None
+    return WHOLE if media_type == "text/plain" else frozenset()
 
 
 def _media_type(text: str) -> str:

@@ -30,9 +30,13 @@ from gateway.contract.values.schema import Validator
 _TEMPLATE: Final = re.compile(r"\{[^}]*\}")
 _MOST_BYTES: Final = 100_000
 """Of a schema of which a value is made."""
+_OPTIONAL: Final = frozenset({"type", "properties", "additionalProperties"})
+"""The keywords of parameters of which none is required."""
 _LOCATIONS: Final = ("query", "querystring", "header", "cookie")
-_MOST_MESSAGES: Final = 1_000
-"""Of one comparison."""
+
+
+_MOST_MESSAGES: Final = 300
+"""Of one comparison, because values of large schemas take their time."""
 
 
 class ShownMessage(Struct, frozen=True):
@@ -55,37 +59,33 @@ class Messages:
         """Of a contract that only the old side has."""
         if old.path:
             return self._request(old, _first_body(old) if "required body" in old.facts else None)
-        message = self._sent(old)
-        return ShownMessage(message, f"it has no {old.kind} of this name") if message else None
+        return _shown(self._sent(old), f"it has no {old.kind} of this name")
 
     def of_part(self, old: Subject, part: ExchangedSchema) -> ShownMessage | None:
         """Of a body of a media type that only the old side has."""
         kind = part.name.rpartition(" ")[0]
         if kind == "body" and old.path:
             return self._request(old, part)
-        message = self._sent(old, part)
-        if message is None or not kind.startswith(("body", "reply")):
-            return None
         status = kind.removeprefix("reply ")
         has_status = kind == "body" or f"status {status}" in self._new[old.name].facts
         why = f"it has no {part.name}" if has_status else f"{status} is never answered"
-        return ShownMessage(message, why)
+        return _shown(self._sent(old, part), why)
 
     def of_fact(self, old: Subject, name: str) -> ShownMessage | None:
         """Of a fact that one side has, or both in another way."""
         if name.startswith("style of "):
             return self._request(old, None, styled=name.removeprefix("style of "))
+        empty: dict[str, Any] = {old.kind: old.name}
         if name.startswith("status "):
             status = name.removeprefix("status ")
-            shown = {old.kind: old.name, "status": status}
-            return ShownMessage(shown, f"{status} is never answered")
+            return ShownMessage({**empty, "status": status}, f"{status} is never answered")
         if old.path:
             return self._request(old, _first_body(old) if name == "body" else None)
-        bare: dict[str, Any] = {old.kind: old.name}
         if name == "required body" and "body" in self._new[old.name].facts:
-            return ShownMessage(bare, "it always has a body", "new")
-        message = self._sent(old, _first_body(old)) if name == "body" else bare
-        return ShownMessage(message, "it has no body") if message else None
+            return ShownMessage(empty, "it always has a body", "new")
+        return _shown(
+            self._sent(old, _first_body(old)) if name == "body" else empty, "it has no body"
+        )
 
     def of_security(self, old: Subject, credentials: Alternative) -> ShownMessage | None:
         """Of credentials that were enough."""
@@ -121,6 +121,10 @@ class Messages:
                 return None
             message[part.name] = value
         return message
+
+
+def _shown(message: dict[str, Any] | None, refusal: str) -> ShownMessage | None:
+    return None if message is None else ShownMessage(message, refusal)
 
 
 def _is_payload(part: ExchangedSchema) -> bool:
@@ -221,6 +225,8 @@ def _value(part: ExchangedSchema) -> Any:
 
 def _valid(part: ExchangedSchema, schema: Any) -> Any:
     """A small valid value of `schema`. UNSET: none was found."""
+    if isinstance(schema, dict) and schema.get("type") == "object" and schema.keys() <= _OPTIONAL:
+        return {}
     together = whole(schema, part.definitions)
     if len(encoded(together)) > _MOST_BYTES:
         return UNSET

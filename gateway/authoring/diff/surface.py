@@ -30,7 +30,7 @@ class ExchangedSchema(Struct, frozen=True, kw_only=True):
     fallback: tuple[str, ...] = ()
     """The names under which the other side may have what this part is for: `4XX`, `default`."""
     texts: frozenset[str] | None = frozenset()
-    """Its members that are written as texts, as in a URL. None: all of them."""
+    """Its members that are written as texts, as in a URL. None: all of them. See `texts.WHOLE`."""
 
 
 class Fact(Struct, frozen=True, kw_only=True):

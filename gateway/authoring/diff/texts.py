@@ -17,6 +17,8 @@ from gateway.contract.values.schema import PREFIX
 
 ANY_TEXT: Final = ["boolean", "number", "string"]
 """The types of the values that stand for any text."""
+WHOLE: Final = frozenset({""})
+"""The `texts` of a part that is one text, and has no members."""
 _JOINED: Final = ("allOf", "anyOf", "oneOf")
 _MAX_DEPTH: Final = 8
 _WHOLE: Final = "(0|[1-9][0-9]{0,18})"
@@ -34,6 +36,10 @@ def as_texts(old: ExchangedSchema, new: ExchangedSchema) -> tuple[ExchangedSchem
     if old.texts == frozenset() or new.texts == frozenset():
         return old, new
     before, after = (_target(each.schema, each.definitions) for each in (old, new))
+    if old.texts == new.texts == WHOLE:
+        one, other = (_opened(each.schema, each.definitions) for each in (old, new))
+        before, after = _pair(one, other)
+        return (old, new) if (before, after) == (one, other) else _with(old, before, new, after)
     if not isinstance(before, dict) or not isinstance(after, dict):
         return old, new
     left, right = before.get("properties", {}), after.get("properties", {})
@@ -47,10 +53,14 @@ def as_texts(old: ExchangedSchema, new: ExchangedSchema) -> tuple[ExchangedSchem
                 changed = True
     if not changed:
         return old, new
-    return (
-        replace(old, schema={**before, "properties": left}),
-        replace(new, schema={**after, "properties": right}),
-    )
+    before, after = {**before, "properties": left}, {**after, "properties": right}
+    return _with(old, before, new, after)
+
+
+def _with(
+    old: ExchangedSchema, before: Any, new: ExchangedSchema, after: Any
+) -> tuple[ExchangedSchema, ExchangedSchema]:
+    return replace(old, schema=before), replace(new, schema=after)
 
 
 def _target(schema: Any, definitions: Mapping[str, Any]) -> Any:

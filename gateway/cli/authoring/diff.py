@@ -178,7 +178,9 @@ def _print_text(found: Judged) -> None:
     for each in _sorted(found.changes):
         reason = found.accepted.get(fingerprint(each))
         known = "" if reason is None else f"  (acknowledged: {reason})"
-        head = f"{each.verdict.value.upper()}  {each.subject}  {each.text}"
+        is_allowed = each.verdict is ChangeVerdict.BREAKING and each.severity == "info"
+        verdict = "breaking, allowed" if is_allowed else each.verdict.value.upper()
+        head = f"{verdict}  {each.subject}  {each.text}"
         click.echo(plain(f"{head}  [{each.rule} {each.severity} {fingerprint(each)}]{known}"))
         click.echo(plain(f"  {_place(each)}"))
         if each.accepted_by is not None:
