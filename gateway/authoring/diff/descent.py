@@ -16,6 +16,7 @@ from msgspec import UNSET, Struct, UnsetType
 from gateway.authoring.diff.least import Least
 from gateway.authoring.diff.prepared import UNREAD, WrittenDefinitions, encoded
 from gateway.contract.schemas.containment import Contained, Witness, containment
+from gateway.contract.schemas.dialects import NAMED
 from gateway.contract.schemas.samples import Schemas
 from gateway.contract.values.pointers import child
 from gateway.contract.values.schema import PREFIX, names_in, with_definitions
@@ -315,10 +316,18 @@ class Descent:
         return self._definitions.are_same(outer.schema, inner.schema)
 
 
+_DIALECTS: Final = re.compile(rb'"%b":"[^"]*"' % NAMED.encode())
+
+
 @lru_cache(maxsize=20_000)
 def ask(outer: bytes, inner: bytes) -> Any:
-    """`containment` of two schemas as JSON, remembered. UNREAD keywords are never proved."""
+    """`containment` of two schemas as JSON, remembered.
+
+    None, which is no proof, for keywords that are UNREAD, and for schemas of different dialects.
+    """
     if UNREAD.encode() in outer or UNREAD.encode() in inner:
+        return None
+    if set(_DIALECTS.findall(outer)) != set(_DIALECTS.findall(inner)):
         return None
     return containment(msgspec.json.decode(outer), msgspec.json.decode(inner))
 

@@ -11,6 +11,7 @@ from typing import Any, Final
 import msgspec
 
 from gateway.authoring.openapi.reading.dialect import BITS
+from gateway.contract.schemas.dialects import NAMED
 from gateway.contract.schemas.keywords import (
     ANNOTATIONS,
     SCHEMA_LISTS,
@@ -107,11 +108,11 @@ def prepared(schema: Any, change: Change | None = None, *, is_evaluated: bool) -
     found: dict[str, Any] = {}
     unread: dict[str, Any] = dict(schema.get(UNREAD, {}))
     for keyword, value in schema.items():
-        if keyword in _IGNORED or keyword.startswith("x-"):
+        if keyword in _IGNORED or (keyword.startswith("x-") and keyword != NAMED):
             continue
         if keyword in _SCHEMAS and _has_form(keyword, value):
             found[keyword] = _changed(keyword, value, below)
-        elif _is_kept(keyword, value):
+        elif keyword == NAMED or _is_kept(keyword, value):
             found[keyword] = value
         elif _is_read(keyword):
             unread[keyword] = value

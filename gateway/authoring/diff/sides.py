@@ -30,6 +30,7 @@ from gateway.authoring.lint.draft import Draft
 from gateway.authoring.lint.policies import without_waived
 from gateway.authoring.openapi.reading.normalise import NormalDocument, normalise
 from gateway.authoring.openapi.reading.source import PartRefused, read_source
+from gateway.contract.schemas.dialects import NEWEST, dialect_name, dialect_of
 from gateway.contract.values.pointers import NoSuchPlace, follow
 from gateway.errors import ContractError
 from gateway.project_folder import INDEX
@@ -49,6 +50,8 @@ class Side(Struct, frozen=True, kw_only=True):
     subjects: dict[str, Subject]
     contracts: Contracts | None = None
     """None: the side is a document."""
+    dialect: int = NEWEST
+    """Of the schemas of a document that name none."""
     counterpart: str = ""
     """What it is compared with if nothing is named: the same of the working tree."""
 
@@ -145,13 +148,15 @@ def read_document(path: Path, name: str) -> Side:
         subjects = {each.name: each for each in document_subjects(document)}
     except PartRefused as error:
         raise ContractRefused([error.finding]) from None
-    return Side(name=name, subjects=subjects)
+    named = document.source.value.get("jsonSchemaDialect")
+    return Side(name=name, subjects=subjects, dialect=dialect_of(named) if named else NEWEST)
 
 
 def _normal(path: Path, root: Path) -> NormalDocument:
     """The document at `path`. Raises `ContractRefused` if a part of it cannot be read."""
     document = normalise(read_source(path, root=root))
     refusals = [each for each in document.refusals if each.rule.startswith(_UNREADABLE)]
+    refusals += [each for each in document.notes if each.rule == "schema/dialect"]
     if refusals:
         raise ContractRefused(refusals)
     return document
@@ -166,7 +171,15 @@ def read_sides(
         if _is_closed(Path(old)):
             return Side(name=old, subjects={}), Side(name=new, subjects={})
     one = read_side(old, schemas, packages, step)
-    return one, read_side(new or one.counterpart, schemas, packages, step)
+    other = read_side(new or one.counterpart, schemas, packages, step)
+    if one.dialect != other.dialect:
+        names = [dialect_name(each.dialect) for each in (one, other)]
+        raise ContractError(
+            f"{one.name} and {other.name} cannot be compared: the schemas of one are of "
+            f"{names[0]}, those of the other one of {names[1]}; "
+            "name one `jsonSchemaDialect` in both"
+        )
+    return one, other
 
 
 def _are_equal(old: Path, new: Path) -> bool:

@@ -21,7 +21,10 @@ from gateway.contract.values.schema import FORMATS, PREFIX
 Schema = dict[str, Any]
 
 _DIALECT: Final = re.compile(r"https?://json-schema\.org/draft(?:-0?|/)(4|6|7|2019|2020).*")
-_NEWEST: Final = 2020
+_OF_OPENAPI: Final = re.compile(r"https://spec\.openapis\.org/oas/3\.[12]/dialect/.*")
+NEWEST: Final = 2020
+NAMED: Final = "x-dialect"
+"""The keyword of the name of an older dialect, in documents of which `$schema` was read."""
 _SINCE: Final = {
     **dict.fromkeys(("const", "contains", "propertyNames"), 6),
     **dict.fromkeys(("if", "then", "else"), 7),
@@ -60,10 +63,10 @@ def comparable(outer: Schema | bool, inner: Schema | bool) -> tuple[Schema, Sche
     named = {dialect for each in (outer, inner) if (dialect := _named(each)) is not None}
     if len(named) > 1:
         raise ValueError(
-            f"they are of different dialects: {' and '.join(map(_name, sorted(named)))}"
+            f"they are of different dialects: {' and '.join(map(dialect_name, sorted(named)))}"
         )
     # Of those without a name, none says that it does without the keywords of draft-07.
-    dialect = max(named.pop(), 7) if named else _NEWEST
+    dialect = max(named.pop(), 7) if named else NEWEST
     return _Document(outer, dialect).plain(), _Document(inner, dialect).plain()
 
 
@@ -113,15 +116,24 @@ def _object(schema: Schema | bool) -> Schema:
 def _named(schema: Any) -> int | None:
     """The dialect that the schema names. Raises `ValueError` for one that is not known."""
     given = schema.get("$schema") if isinstance(schema, dict) else None
-    if not isinstance(given, str):
-        return None
-    known = _DIALECT.fullmatch(given)
+    return dialect_of(given) if isinstance(given, str) else None
+
+
+def dialect_of(name: str) -> int:
+    """The dialect with this URI: the number of its draft, or its year.
+
+    Raises `ValueError` for one that is not known.
+    """
+    if _OF_OPENAPI.fullmatch(name):
+        return NEWEST
+    known = _DIALECT.fullmatch(name)
     if known is None:
-        raise ValueError(f"the dialect {given} is not known")
+        raise ValueError(f"the dialect {name} is not known")
     return int(known[1])
 
 
-def _name(dialect: int) -> str:
+def dialect_name(dialect: int) -> str:
+    """The name that people call a dialect by."""
     return {2019: "2019-09", 2020: "2020-12"}.get(dialect, f"draft-0{dialect}")
 
 

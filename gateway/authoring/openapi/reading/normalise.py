@@ -38,7 +38,13 @@ from gateway.authoring.openapi.reading.bundle import (
 )
 from gateway.authoring.openapi.reading.source import DocumentRefused, SourceDocument, SourceFile
 from gateway.authoring.openapi.reading.swagger import SwaggerWalk
-from gateway.contract.schemas.dialects import modernise
+from gateway.contract.schemas.dialects import (
+    NAMED,
+    NEWEST,
+    dialect_name,
+    dialect_of,
+    modernise,
+)
 from gateway.contract.schemas.keywords import ANNOTATIONS
 from gateway.contract.values.pointers import child, follow, parent, pointer_of
 
@@ -109,6 +115,19 @@ class SchemaWalk:
     def __init__(self, bundle: Bundle) -> None:
         self._bundle = bundle
         self._is_old = bundle.source.version in _OLD_VERSIONS
+        if not self._is_old:
+            # The dialect of schemas that name none (OpenAPI 3.1 §4.8.24.5).
+            spot = Spot(bundle.source.file, "/jsonSchemaDialect")
+            self._is_old = self._dialect(bundle.source.value.get("jsonSchemaDialect"), spot) <= 7
+
+    def _dialect(self, named: Any, spot: Spot) -> int:
+        """The dialect of this name. One that is not known is noted, and read as the newest."""
+        try:
+            return dialect_of(str(named)) if named else NEWEST
+        except ValueError as error:
+            message = f"{error}, so it is read as 2020-12"
+            self._bundle.note(spot, "schema/dialect", message, "name one of json-schema.org")
+            return NEWEST
 
     def value(self, schema: Any, spot: Spot) -> Any:
         """The normal form of `schema`, which is written at `spot`."""
@@ -139,6 +158,9 @@ class SchemaWalk:
             for keyword, value in schema.items()
             if keyword not in _IDENTIFIERS
         }
+        if "$schema" in schema and not self._is_old:
+            named = self._dialect(schema["$schema"], spot.at("$schema"))
+            walked |= {NAMED: dialect_name(named)} if named != NEWEST else {}
         for keyword in walked:
             if keyword in dialect.MAPS and is_reference(schema[keyword]):
                 walked[keyword] = self._members(schema[keyword], spot.at(keyword))

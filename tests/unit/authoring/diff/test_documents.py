@@ -7,7 +7,7 @@ import pytest
 
 from gateway.authoring.diff.changes import ChangeVerdict
 from gateway.authoring.diff.compare import Comparer
-from gateway.authoring.diff.sides import read_document
+from gateway.authoring.diff.sides import read_document, read_sides
 from gateway.contract.values.schema import Validator
 from gateway.errors import ContractError
 
@@ -372,3 +372,38 @@ def test_a_union_of_many_branches_in_another_order_is_no_change(tmp_path):
     lower = changed(around, lambda at: at.update(name={"oneOf": branches(*[5] * 99, 4)[::-1]}))
     rules = {rule for rule, _ in of(diff(tmp_path, one, lower), PUT)}
     assert rules == {"input-narrowed", "output-narrowed"}
+
+
+DRAFT_7 = "http://json-schema.org/draft-07/schema#"
+
+
+def test_a_schema_of_another_dialect_is_undecided_and_of_the_same_is_compared(tmp_path):
+    around = ("components", "schemas", "Thing", "properties", "name")
+    one = changed(around, lambda at: at.update({"$schema": DRAFT_7}))
+    assert of(diff(tmp_path, DOCUMENT, one), PUT) == {("schema-rewritten", "undecided")}
+    wider = changed(around, lambda at: at.update({"$schema": DRAFT_7, "maxLength": 30}))
+    assert of(diff(tmp_path, one, wider), PUT) == {
+        ("input-widened", "safe"),
+        ("output-widened", "breaking"),
+    }
+
+
+def test_documents_of_two_dialects_are_not_compared(tmp_path):
+    paths = []
+    for name, dialect in (
+        ("old", DRAFT_7),
+        ("new", "https://json-schema.org/draft/2020-12/schema"),
+    ):
+        paths.append(str(tmp_path / f"{name}.json"))
+        document = {**DOCUMENT, "jsonSchemaDialect": dialect}
+        (tmp_path / f"{name}.json").write_text(json.dumps(document), "utf-8")
+    with pytest.raises(ContractError, match="of draft-07, those of the other one of 2020-12"):
+        read_sides(*paths, tmp_path, (), lambda _: None)
+
+
+@pytest.mark.parametrize("path", [(), ("components", "schemas", "Thing")])
+def test_a_dialect_that_is_not_known_is_refused_where_it_is_named(tmp_path, path):
+    word = "$schema" if path else "jsonSchemaDialect"
+    document = changed(path, lambda at: at.update({word: "https://example.com/own"}))
+    with pytest.raises(ContractError, match=r"schema/dialect .*own is not known"):
+        diff(tmp_path, document, document)
