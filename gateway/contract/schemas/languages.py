@@ -80,7 +80,7 @@ class _ExactParser(Parser):
         return super()._escape()
 
     def _category(self, category: re.Match[str]) -> Ranges:
-        raise NoSample(f"the category {category[0]} is not supported")
+        return _category(f"\\{category[0]}")
 
     def _named(self, name: str) -> Ranges:
         ranges = _CLASSES[name.lower()]
@@ -94,6 +94,24 @@ class _ExactParser(Parser):
         if self.next == "[" or any(self._text.startswith(each, self._at) for each in _OPERATORS):
             raise NoSample("the class has an operator")
         return super()._member()
+
+
+@lru_cache(maxsize=100)
+def _category(escape: str) -> Ranges:
+    """The characters of a category, such as `\\p{L}`: all that the validator's table has.
+
+    It takes a third of a second, once.
+    """
+    admits = matcher(f"^{escape}$")
+    if admits is None:
+        raise NoSample(f"the category {escape} is not known")
+    found: list[tuple[int, int]] = []
+    for low, high in WHOLE:
+        for code in range(low, high + 1):
+            if admits(chr(code)):
+                is_next = found and found[-1][1] == code - 1
+                found[-1:] = [(found[-1][0], code)] if is_next else [*found[-1:], (code, code)]
+    return tuple(found)
 
 
 _OPERATORS: Final = ("&&", "--", "~~")

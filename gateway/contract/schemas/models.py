@@ -45,9 +45,9 @@ from gateway.contract.values.schema import Validator, matcher, with_definitions
 
 _MAX_DEPTH: Final = 40
 _MAX_ITEMS: Final = 24
-_MAX_PLAIN: Final = 2_000
+_MAX_PLAIN: Final = 10_000
 """The most items of which none depends on others, but that they differ."""
-_MAX_PATTERNS: Final = 5
+_MAX_PATTERNS: Final = 40
 _MAX_COUNTED: Final = 4
 _CASE_STEPS: Final = 20
 
@@ -540,7 +540,7 @@ def _with_some(models: Models, wanted: _Object, made: _Made, somes: list[Some]) 
         return found
     fresh = first(
         partial(_with_fresh, models, wanted, made, some, attempt, chosen)
-        for chosen in _combinations(wanted, some)
+        for chosen in _combinations(models, wanted, some)
     )
     return fresh if isinstance(fresh, Solution) or found is EMPTY else UNKNOWN
 
@@ -555,11 +555,21 @@ def _fits(models: Models, wanted: _Object, some: Some, name: str) -> bool:
     )
 
 
-def _combinations(wanted: _Object, some: Some) -> Iterator[frozenset[str]]:
+def _combinations(models: Models, wanted: _Object, some: Some) -> Iterator[frozenset[str]]:
     """Which of the patterns a new name may match, and it matches no other one."""
-    free = [each for each in wanted.patterns if each not in some.wanted | some.unwanted]
-    for chosen in product((False, True), repeat=len(free)):
-        yield some.wanted | {each for each, is_in in zip(free, chosen, strict=True) if is_in}
+    free = tuple(each for each in wanted.patterns if each not in some.wanted | some.unwanted)
+    waiting = [(some.wanted, some.unwanted, free)]
+    while waiting:
+        chosen, others, left = waiting.pop()
+        claims = [Assertion(each in chosen, 0, {"pattern": each}) for each in chosen | others]
+        if models.of_kind("string", tuple(claims)) is EMPTY:
+            continue
+        if left:
+            first, *rest = left
+            waiting.append((chosen | {first}, others, tuple(rest)))
+            waiting.append((chosen, others | {first}, tuple(rest)))
+        else:
+            yield chosen
 
 
 def _with_fresh(
@@ -592,7 +602,7 @@ def _with_enough(models: Models, wanted: _Object, made: _Made) -> Found:
             break
         if name not in made and _may_be_named(models, wanted, name):
             results.append(_member(models, wanted, made, name, ()))
-    for chosen in _combinations(wanted, Some()):
+    for chosen in _combinations(models, wanted, Some()):
         results += _with_new(models, wanted, made, chosen)
     if len(made) < wanted.least:
         return UNKNOWN if UNKNOWN in results else EMPTY

@@ -144,7 +144,7 @@ def number(work: Steps, words: Words) -> Found:
 
     upper = None if high is None else (-high[0], high[1])
     if steps:
-        return _on_grid(_common_step(steps), (low, upper), barred, is_allowed)
+        return _on_grid(_common_step(steps), (low, upper), barred, excluded, is_allowed)
     return _between(low, upper, is_allowed)
 
 
@@ -161,6 +161,7 @@ def _on_grid(
     step: Fraction,
     limits: tuple[_Limit, _Limit],
     barred: list[Fraction],
+    excluded: set[Fraction],
     is_allowed: Callable[[Fraction], bool],
 ) -> Found:
     low, high = limits
@@ -176,10 +177,11 @@ def _on_grid(
     if any((step / each).denominator == 1 for each in barred):
         return EMPTY  # Each point is a multiple that is not allowed.
     tried = 0
+    most = _MAX_POINTS + len(excluded)
     for tried, count in enumerate(_outward(start, end), 1):
-        if is_allowed(count * step):
+        if count * step not in excluded and is_allowed(count * step):
             return _number_model(count * step)
-        if tried >= _MAX_POINTS:
+        if tried >= most:
             return UNKNOWN
     return EMPTY
 
@@ -273,6 +275,8 @@ def some_text(work: Steps, words: Words) -> Found:
 
 _ODD: Final = ("a", "a b", "%", "\\", "(", "{", "ab c d")
 """Texts that lack some formats."""
+_STRANGE: Final = r"[ \\{]"
+"""A character that most formats refuse."""
 
 
 def _odd(texts: Texts, barred: frozenset[str], work: Steps) -> Iterator[str]:
@@ -281,8 +285,10 @@ def _odd(texts: Texts, barred: frozenset[str], work: Steps) -> Iterator[str]:
         work.spend(len(odd) + len(texts.wanted) + len(texts.unwanted))
         if _is_one_of(odd, texts):
             yield odd
-    for form in (_FORMS[each] for each in sorted(barred) if each in _FORMS):
-        found = shortest(msgspec.structs.replace(texts, unwanted=texts.unwanted | {form}), work)
+    forms = [frozenset({_FORMS[each]}) for each in sorted(barred) if each in _FORMS]
+    others = [(texts.wanted, texts.unwanted | form) for form in forms]
+    for wanted, unwanted in (*others, (texts.wanted | {_STRANGE}, texts.unwanted)):
+        found = shortest(msgspec.structs.replace(texts, wanted=wanted, unwanted=unwanted), work)
         if found is not None:
             yield found
 
@@ -312,6 +318,13 @@ _FORMS: Final[Mapping[str, str]] = {
     "email": rf'^({_ATOM}(\.{_ATOM})*|"([\t -!#-\[\]-~]|\\[!-~])*")'
     rf"@({_LABEL}(\.{_LABEL})*|\[[0-9A-Za-z:.]+\])$",
     "duration": "^P[0-9A-Z.,]+$",
+    "uri": "^[A-Za-z][A-Za-z0-9+.-]*:",
+    "iri": "^[A-Za-z][A-Za-z0-9+.-]*:",
+    "uri-reference": "^[!-~]*$",
+    "hostname": "^[A-Za-z0-9.-]+$",
+    "idn-email": "@",
+    "json-pointer": "^(/|$)",
+    "relative-json-pointer": "^[0-9]+(#$|/|$)",
 }
 """A pattern that every text of the format matches. Others may match it too."""
 _LIMITS: Final[Mapping[str, str]] = {"email": '^([^"].{0,63}|".{0,62}")@[^@]{1,253}$'}

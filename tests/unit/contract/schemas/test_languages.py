@@ -16,6 +16,7 @@ from tests.unit.tables import each_of
 CLASSES: Final = [
     *(".", r"\d", r"\D", r"\w", r"\W", r"\s", r"\S", "[^a]", r"[^\s]", r"[\w-]", r"[^\w.]", "[a-]"),
     *(r"\x41", r"\u00e9", r"\u{1F600}", r"\.", r"\t", r"\-", "}", "]", "[-a]", "[a-cx-z]", "[+--]"),
+    *(r"\p{L}", r"\P{Lu}", r"[\p{Greek}1]", r"[^\pN]"),
 ]
 EDGES: Final = [*range(0x3100), 0xD7FF, 0xE000, 0xFEFE, 0xFEFF, 0xFFFF, 0x1F600, 0x10FFFF]
 
@@ -42,11 +43,31 @@ def test_a_class_holds_the_characters_that_the_validator_takes(pattern: str) -> 
 
 
 @pytest.mark.parametrize(
-    "pattern", [r"\p{L}", r"\ba", r"a\B", "(?=a)b", "[a&&b]", "[[a]]", r"\cA", "(", r"(a)\1"]
+    "pattern",
+    [
+        r"\p{No}x(?=a)",
+        r"\p{Nothing}",
+        r"\ba",
+        r"a\B",
+        "(?=a)b",
+        "[a&&b]",
+        "[[a]]",
+        r"\cA",
+        "(",
+        r"(a)\1",
+    ],
 )
 def test_what_is_read_otherwise_is_not_decided(pattern: str) -> None:
     with pytest.raises(NoAutomaton):
         Automaton(pattern)
+
+
+def test_categories_are_told_apart() -> None:
+    assert between([r"^\p{Lu}+$"], [r"^\p{L}+$"]) is None
+    found = between([r"^\p{L}{2}$"], ["^[a-z]+$", "^[A-Z]"])
+    assert found is not None
+    assert holds(r"^\p{L}{2}$", found)
+    assert between([r"^[\p{L}\p{M}]$"], [r"\p{L}"], least=1) is not None
 
 
 ATOMS: Final = ("a", "b", "ab", "[ab]", "[^a]", ".", "(a|b)", "(ab|)", "c?", "^", "$", "(^a|b$)")
@@ -126,6 +147,13 @@ FORMATTED: Final = {
         *("a@b.co", '"a b"@b.co', "a@[192.0.2.1]", "a@[IPv6:::1]", "a.b@c", "a..b@c", "a@b_c"),
         *('"\\""@b', "!#$%&'*+/=?^_`{|}~-@b", "A <a@b>", f"a@{'b' * 63}", "a@-b", "a@1", ".a@b"),
     ],
+    "uri": ["http://a.b/c?d#e", "a:", "A+b.-1:x", "urn:x:y", "//a/b", "/x", "\u00e9:a", "a b:c"],
+    "iri": ["http://\u00e9.b/c", "a:", "\u00e9:x", "a1:\u00e9"],
+    "uri-reference": ["", "a", "#x", "?q", "//[::1]", "/\u00e9", "a b"],
+    "hostname": ["a.b", "a", "a.", "xn--maana-pta", "a_b", "1.2.3.4", "-a", "\u00e9.b", "A.B"],
+    "idn-email": ["a@b", "\u00e9@\u00e9", "a", '"a@b"@c', "a@[192.0.2.1]"],
+    "json-pointer": ["", "/", "/a/~0", "/a~1b", "a", "#/a"],
+    "relative-json-pointer": ["0", "1/a", "0#", "01", "2/", "10#", "#"],
     "duration": ["P1D", "PT1H", "P1W", "P1Y2M3DT4H5M6S", "PT0.5S", "P"],
 }
 
