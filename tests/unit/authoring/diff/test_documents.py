@@ -382,6 +382,10 @@ def test_a_schema_of_another_dialect_is_undecided_and_of_the_same_is_compared(tm
     one = changed(around, lambda at: at.update({"$schema": DRAFT_7}))
     assert of(diff(tmp_path, DOCUMENT, one), PUT) == {("schema-rewritten", "undecided")}
     wider = changed(around, lambda at: at.update({"$schema": DRAFT_7, "maxLength": 30}))
+    assert of(diff(tmp_path, DOCUMENT, wider), PUT) == {
+        ("schema-rewritten", "undecided"),
+        ("output-widened", "breaking"),
+    }
     assert of(diff(tmp_path, one, wider), PUT) == {
         ("input-widened", "safe"),
         ("output-widened", "breaking"),
