@@ -22,10 +22,11 @@ _MAX_TEXTS: Final = 20
 
 
 _WIDER: Final[Mapping[str, tuple[str, ...]]] = {
-    "uri": ("uri-reference",),
+    "uri": ("uri-reference", "iri", "iri-reference"),
+    "uri-reference": ("iri-reference",),
     "iri": ("iri-reference",),
 }
-"""Formats, and those that they are by definition (RFC 3986 §4.1, RFC 3987 §2.2)."""
+"""Formats, and those that they are by definition (RFC 3986 §4.1, RFC 3987 §1.2 and §2.2)."""
 
 
 class Nothing(Enum):
@@ -275,8 +276,8 @@ def some_text(work: Steps, words: Words) -> Found:
 
 _ODD: Final = ("a", "a b", "%", "\\", "(", "{", "ab c d")
 """Texts that lack some formats."""
-_STRANGE: Final = r"[ \\{]"
-"""A character that most formats refuse."""
+_STRANGE: Final = (r"[ \\{]", "\u00e9")
+"""Characters that most formats refuse, or all that are of ASCII."""
 
 
 def _odd(texts: Texts, barred: frozenset[str], work: Steps) -> Iterator[str]:
@@ -287,7 +288,8 @@ def _odd(texts: Texts, barred: frozenset[str], work: Steps) -> Iterator[str]:
             yield odd
     forms = [frozenset({_FORMS[each]}) for each in sorted(barred) if each in _FORMS]
     others = [(texts.wanted, texts.unwanted | form) for form in forms]
-    for wanted, unwanted in (*others, (texts.wanted | {_STRANGE}, texts.unwanted)):
+    others += [(texts.wanted | {each}, texts.unwanted) for each in _STRANGE]
+    for wanted, unwanted in others:
         found = shortest(msgspec.structs.replace(texts, wanted=wanted, unwanted=unwanted), work)
         if found is not None:
             yield found

@@ -132,6 +132,7 @@ PAIRS: Final[list[tuple[str, Any, Any, bool, bool]]] = [
         False,
     ),
     ("format", {"type": "string"}, {"type": "string", "format": "date"}, True, False),
+    ("an address is one of all letters", {"format": "iri"}, {"format": "uri"}, True, False),
     ("what addresses have", text(":"), {"type": "string", "format": "uri"}, True, False),
     ("an address of a kind", text("^https:"), {"type": "string", "format": "uri"}, False, False),
     (
