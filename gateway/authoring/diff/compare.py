@@ -35,6 +35,7 @@ _REQUIRED: Final = {True: "input-required-added", False: "output-required-lost"}
 _MEMBER: Final = {True: "input-member-declared", False: "output-member-lost"}
 _NARROWED: Final = {True: "input-narrowed", False: "output-widened"}
 _SAFE: Final = {True: "input-widened", False: "output-narrowed"}
+_DECLARED: Final = ", which refuses only who sent another value under its name before"
 _SHOWN: Final = 60
 """Characters of a value in a text."""
 
@@ -199,13 +200,14 @@ class Comparer:
             rule = RULES[inner.member_removed]
         is_shown = gap.witness is not UNSET
         outer_place, inner_place = _places(outer, inner, gap)
+        whom = _DECLARED if candidate.want == "member" and grows else ""
         return ContractChange(
             rule=rule.id if is_shown else "schema-rewritten",
             subject=subject,
             direction=inner.direction,
             verdict=ChangeVerdict.BREAKING if is_shown else ChangeVerdict.UNDECIDED,
             severity=severity_at(rule, self._level) if is_shown else "error",
-            text=f"{inner.name}: {_what(gap, is_outer_new=grows)}",
+            text=f"{inner.name}: {_what(gap, is_outer_new=grows)}{whom}",
             old=inner_place if grows else outer_place,
             new=outer_place if grows else inner_place,
             witness=gap.witness,
@@ -269,9 +271,7 @@ def _what(gap: Gap, *, is_outer_new: bool) -> str:
         name = f"{where}.{candidate.name}".removeprefix("the whole.")
         return f"{name} is {'required now' if is_outer_new else 'not required any more'}"
     if candidate.want == "member":
-        if is_outer_new:
-            return f"{where} is described now: who already sends another value there is refused"
-        return f"{where} is not described any more, and may be any value"
+        return f"{where} {'is described now' if is_outer_new else 'is not described any more'}"
     if before is False or after is False:
         return f"{where} {'is not allowed any more' if after is False else 'is allowed now'}"
     words = [_keyword(each, before, after) for each in candidate.keywords]

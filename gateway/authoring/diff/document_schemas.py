@@ -18,6 +18,8 @@ _OUTPUT: Final = frozenset(
     {Direction.RESPONSE, Direction.UPSTREAM_RESPONSE, Direction.EVENT, Direction.TOOL_OUTPUT}
 )
 Side = Literal["input", "output"]
+_EXTENSIBLE: Final = "x-extensible-enum"
+"""The values that are read. Readers of what is sent are ready for others."""
 
 
 class WrittenSchema(NamedTuple):
@@ -99,6 +101,8 @@ class DocumentSchemas:
             return self._prepared(value, side, passed)
 
         schema = self._by_discriminator(self._referring(schema))
+        if side == "input" and "enum" not in schema and isinstance(schema.get(_EXTENSIBLE), list):
+            schema = {**schema, "enum": schema[_EXTENSIBLE]}
         found = prepared(schema, below, is_evaluated=self._is_evaluated)
         if hidden:
             hide(found, hidden)

@@ -67,6 +67,8 @@ def document_subjects(
             known.add(each.name)
             shown = f"{prefix}{each.method} {path}"
             yield msgspec.structs.replace(each, name=shown) if is_second else each
+    if roles is SERVED:
+        yield from reader.servers()
     for section in ("webhooks", "x-webhooks"):
         for name, item in value.get(section, {}).items():
             pointer = child(child("", section), name)
@@ -77,6 +79,13 @@ class _Reader:
     def __init__(self, document: NormalDocument) -> None:
         self._document = document
         self._schemas = DocumentSchemas(document)
+
+    def servers(self) -> Iterator[Subject]:
+        """The addresses of the whole document."""
+        for at, server in enumerate(self._document.value.get("servers") or ()):
+            if isinstance(server, dict) and isinstance(url := server.get("url"), str):
+                place = self._place(child("/servers", at))
+                yield Subject(name=url, kind="server", place=place, parts={})
 
     def path_item(
         self, item: Any, pointer: str, roles: Roles, name: str, path: str = ""

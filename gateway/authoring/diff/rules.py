@@ -47,6 +47,10 @@ STRUCTURE: Final = (
     ChangeRule("operation-removed", "wire", "error", "Requests to it are refused."),
     ChangeRule("operation-added", "wire", "info", "Nobody calls it yet."),
     ChangeRule(
+        "server-removed", "files", "warning", "Callers may know the operations by this address."
+    ),
+    ChangeRule("server-added", "wire", "info", "The operations have one address more."),
+    ChangeRule(
         "parameter-removed", "wire", "error", "Requests with it are refused or misunderstood."
     ),
     ChangeRule("parameter-style", "wire", "error", "The same value is written in another way."),

@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from gateway.authoring.diff.changes import ChangePlace, Direction
 
-Kind = Literal["tool", "operation", "webhook", "event", "callback"]
+Kind = Literal["tool", "operation", "server", "webhook", "event", "callback"]
 Locate = Callable[[str], ChangePlace]
 """Where the part of a schema at a position is written. See `descent.Node`."""
 
@@ -52,7 +52,7 @@ Alternative = frozenset[tuple[str, frozenset[str]]]
 
 
 class Subject(Struct, frozen=True, kw_only=True):
-    """One contract: a tool, a webhook, an event, or an operation of a document."""
+    """One contract: a tool, a webhook, an event, or an operation or address of a document."""
 
     name: str
     kind: Kind

@@ -411,3 +411,23 @@ def test_a_dialect_that_is_not_known_is_refused_where_it_is_named(tmp_path, path
     document = changed(path, lambda at: at.update({word: "https://example.com/own"}))
     with pytest.raises(ContractError, match=r"schema/dialect .*own is not known"):
         diff(tmp_path, document, document)
+
+
+def test_another_address_is_told_and_does_not_fail(tmp_path):
+    def at(url):
+        return {**DOCUMENT, "servers": [{"url": url}]}
+
+    changes = diff(tmp_path, at("https://a.example/v1"), at("https://a.example/v2"), "files")
+    assert {(each.rule, each.severity) for each in changes} == {
+        ("server-removed", "warning"),
+        ("server-added", "info"),
+    }
+    (old, new) = (
+        {"swagger": "2.0", "info": DOCUMENT["info"], "basePath": path, "paths": {}}
+        for path in ("/v1", "/v2")
+    )
+    assert {each.subject for each in diff(tmp_path, old, new)} == {"/v1", "/v2"}
+
+
+def test_a_null_for_credentials_is_none(tmp_path):
+    assert diff(tmp_path, *({**DOCUMENT, "security": None} for _ in range(2))) == ()
