@@ -15,8 +15,8 @@ from gateway.authoring.diff.prepared import UNREAD, encoded
 from gateway.authoring.diff.surface import ExchangedSchema
 from gateway.contract.values.schema import PREFIX
 
-ANY_TEXT: Final = ["boolean", "number", "string"]
-"""The types of the values that stand for any text."""
+ANY_TEXT: Final = ["string", "number", "boolean"]
+"""The types of the values that stand for any text. No prepared schema has them in this order."""
 WHOLE: Final = frozenset({""})
 """The `texts` of a part that is one text, and has no members."""
 _JOINED: Final = ("allOf", "anyOf", "oneOf")
@@ -165,7 +165,8 @@ def _as_value(schema: Any) -> Any:
     kinds = _types(schema)
     if "string" not in kinds:
         return schema
-    found: dict[str, Any] = {"type": sorted({*ANY_TEXT, *kinds} - {"integer"})}
+    more = sorted(kinds - {*ANY_TEXT, "integer"})
+    found: dict[str, Any] = {"type": [*ANY_TEXT, *more]}
     return {**found, "minLength": schema["minLength"]} if schema.get("minLength") else found
 
 

@@ -431,3 +431,16 @@ def test_another_address_is_told_and_does_not_fail(tmp_path):
 
 def test_a_null_for_credentials_is_none(tmp_path):
     assert diff(tmp_path, *({**DOCUMENT, "security": None} for _ in range(2))) == ()
+
+
+def test_any_text_is_said_only_of_what_is_written_as_text(tmp_path):
+    def kinds(where, *types):
+        return changed(where, lambda at: (at.clear(), at.update(type=[*types])))
+
+    texts = []
+    for where in (NAME, (*OPERATION, "parameters", 1, "schema")):
+        sides = (kinds(where, "string", "number", "boolean"), kinds(where, "number", "boolean"))
+        texts += [each.text for each in diff(tmp_path, *sides) if "type" in each.text]
+    assert "body application/json: name: type" in texts[0]
+    assert "any text" not in texts[0]
+    assert 'query parameters: limit: type any text → ["boolean","number"]' in texts
