@@ -323,13 +323,48 @@ _DIALECTS: Final = re.compile(rb'"%b":"[^"]*"' % NAMED.encode())
 def ask(outer: bytes, inner: bytes) -> Any:
     """`containment` of two schemas as JSON, remembered.
 
-    None, which is no proof: keywords are UNREAD, or they are of different dialects.
+    None: not known, or they are of different dialects, which is no proof.
     """
-    if UNREAD.encode() in outer or UNREAD.encode() in inner:
-        return None
-    found = containment(msgspec.json.decode(outer), msgspec.json.decode(inner))
+    left, right = msgspec.json.decode(outer), msgspec.json.decode(inner)
+    is_read = UNREAD.encode() not in outer + inner
+    found = containment(left, right) if is_read else _asked_around(left, right, outer + inner)
     are_alike = set(_DIALECTS.findall(outer)) == set(_DIALECTS.findall(inner))
     return found if are_alike or isinstance(found, Witness) else None
+
+
+def _asked_around(outer: Any, inner: Any, text: bytes) -> Any:
+    """The answer whatever is UNREAD admits: between all that the keywords beside it admit, and
+    nothing."""
+    if any(each in text for each in _NOT_LESS):
+        return None
+    answer = containment(_least(outer), _most(inner))
+    if isinstance(answer, Contained):
+        return answer
+    answer = containment(_most(outer), _least(inner))
+    return answer if isinstance(answer, Witness) else None
+
+
+_NOT_LESS: Final = [
+    f'"{keyword}":'.encode() for keyword in ("not", "oneOf", "if", "maxContains", *sorted(_WHOLE))
+]
+"""Keywords that may admit more where a part admits less."""
+
+
+def _most(schema: Any) -> Any:
+    """`schema` without what is UNREAD."""
+    if isinstance(schema, dict):
+        return {name: _most(value) for name, value in schema.items() if name != UNREAD}
+    return [_most(each) for each in schema] if isinstance(schema, list) else schema
+
+
+def _least(schema: Any) -> Any:
+    """`schema` with nothing for what is UNREAD."""
+    if isinstance(schema, dict):
+        nothing: Schema = {"not": {}}
+        if UNREAD in schema:
+            return nothing | {name: schema[name] for name in ("$defs",) if name in schema}
+        return {name: _least(value) for name, value in schema.items()}
+    return [_least(each) for each in schema] if isinstance(schema, list) else schema
 
 
 _ONE_PART: Final = re.compile(r"allOf|anyOf|oneOf")

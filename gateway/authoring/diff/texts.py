@@ -6,7 +6,8 @@ other text for a string. Where a string is bounded by its form, all values are w
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from math import ceil, floor
 from typing import Any, Final
 
 from msgspec.structs import replace
@@ -21,12 +22,12 @@ WHOLE: Final = frozenset({""})
 """The `texts` of a part that is one text, and has no members."""
 _JOINED: Final = ("allOf", "anyOf", "oneOf")
 _MAX_DEPTH: Final = 8
-_WHOLE: Final = "(0|[1-9][0-9]{0,18})"
-"""A whole number of 64 bits, as readers of numbers hold it."""
+_MOST: Final = 10**19 - 1
+"""Readers of numbers hold 64 bits: whole numbers of more digits are not written."""
 _NUMBER: Final = re.compile(r"-?(0|[1-9][0-9]{0,14})([.][0-9]{0,5}[1-9])?")
-_PATTERNS: Final = {"integer": f"^-?{_WHOLE}$", "number": f"^-?{_WHOLE}([.][0-9]{{1,17}})?$"}
-_FROM: Final[Mapping[Any, str]] = {0: f"^{_WHOLE}$", 1: "^[1-9][0-9]{0,18}$"}
+_FRACTION: Final = "-?(0|[1-9][0-9]{0,15})[.][0-9]{0,15}[1-9]"
 _BOUNDS: Final = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
+_SCALARS: Final = frozenset({"boolean", "number", "integer"})
 _ANY: Final = frozenset({"null", "boolean", "number", "string", "array", "object"})
 _LITERALS: Final[Mapping[str, Any]] = {"true": True, "false": False}
 
@@ -97,7 +98,7 @@ def _pair(one: Any, other: Any) -> tuple[Any, Any]:
     if kinds == others == {"array"}:
         items, more = _pair(one.get("items", True), other.get("items", True))
         return _with_items(one, items), _with_items(other, more)
-    if kinds == others or not (kinds and others) or not _may_meet(kinds, others):
+    if not _may_meet(kinds, others):
         return one, other
     if _is_formed(one) or _is_formed(other):
         return _as_string(one), _as_string(other)
@@ -109,9 +110,10 @@ def _with_items(schema: dict[str, Any], items: Any) -> dict[str, Any]:
 
 
 def _may_meet(kinds: frozenset[str], others: frozenset[str]) -> bool:
-    """Whether one side takes a text for a string that the other takes for something else."""
-    scalars = {"boolean", "number", "integer", "string"}
-    return bool(scalars & kinds and scalars & others and "string" in kinds | others)
+    """Whether a text may be a string here, and something else there."""
+    both = kinds | others
+    is_known = bool(kinds and others)
+    return is_known and "string" in both and not _SCALARS.isdisjoint(both - {"string"})
 
 
 def _types(schema: Any) -> frozenset[str]:
@@ -195,7 +197,7 @@ def _read(value: Any) -> Any:
 def _as_string(schema: Any) -> Any:
     """The texts of `schema`, all as strings."""
     if not isinstance(schema, dict) or not schema:
-        return schema
+        return {"type": sorted(_ANY - _SCALARS)} if schema in (True, {}) else schema
     if "enum" in schema or "const" in schema:
         values = schema.get("enum", [schema.get("const")])
         return {"enum": sorted((_written(each) for each in values), key=encoded)}
@@ -212,11 +214,58 @@ def _written(value: Any) -> Any:
 def _kind_as_string(schema: dict[str, Any], kind: str) -> dict[str, Any]:
     if kind == "boolean":
         return {"enum": ["false", "true"]}
-    if kind not in _PATTERNS:
+    if kind not in {"integer", "number"}:
         return {**schema, "type": kind}
-    bounds = {each: schema[each] for each in _BOUNDS if each in schema}
-    if kind == "integer" and bounds.keys() == {"minimum"} and bounds["minimum"] in _FROM:
-        return {"type": "string", "pattern": _FROM[bounds["minimum"]]}
-    found: dict[str, Any] = {"type": "string", "pattern": _PATTERNS[kind]}
-    # No pattern says which numbers are between two others: never proved, and never refuted.
-    return {**found, UNREAD: bounds} if bounds else found
+    bounds: dict[str, Any] = {each: schema[each] for each in _BOUNDS if each in schema}
+    whole: dict[str, Any] = _matching(whole_numbers(bounds))
+    if kind == "integer":
+        return {**whole, UNREAD: bounds} if "multipleOf" in bounds else whole
+    # No pattern says which fractions are between two numbers.
+    fractions = _matching([_FRACTION]) | ({UNREAD: bounds} if bounds else {})
+    if "multipleOf" in bounds:
+        whole[UNREAD] = bounds
+    return {"anyOf": [whole, fractions]}
+
+
+def _matching(patterns: Sequence[str]) -> dict[str, Any]:
+    """The strings that match one of `patterns` as a whole."""
+    return {"type": "string", "pattern": f"^({'|'.join(patterns)})$"} if patterns else {"enum": []}
+
+
+def whole_numbers(bounds: Mapping[str, Any]) -> list[str]:
+    """Patterns that together match the whole numbers between `bounds`."""
+    low = max(
+        ceil(bounds.get("minimum", -_MOST)), floor(bounds.get("exclusiveMinimum", -_MOST - 1)) + 1
+    )
+    high = min(
+        floor(bounds.get("maximum", _MOST)), ceil(bounds.get("exclusiveMaximum", _MOST + 1)) - 1
+    )
+    negative = _between(max(1, -high), -low)
+    return [*_between(max(0, low), high), *(f"-{each}" for each in negative)]
+
+
+def _between(low: int, high: int) -> Iterator[str]:
+    """Patterns of the natural numbers from `low` to `high`, by their number of digits."""
+    while low <= high:
+        last = min(high, 10 ** len(str(low)) - 1)
+        yield from _of_one_length(str(low), str(last))
+        low = last + 1
+
+
+def _of_one_length(low: str, high: str) -> Iterator[str]:
+    """Patterns of the numbers between two of as many digits."""
+    if not low:
+        yield ""
+        return
+    first, last, rest = int(low[0]), int(high[0]), len(low) - 1
+    if first == last:
+        yield from (low[0] + each for each in _of_one_length(low[1:], high[1:]))
+        return
+    if low[1:].strip("0"):
+        yield from (low[0] + each for each in _of_one_length(low[1:], "9" * rest))
+        first += 1
+    if high[1:].strip("9"):
+        yield from (high[0] + each for each in _of_one_length("0" * rest, high[1:]))
+        last -= 1
+    if first <= last:
+        yield f"[{first}-{last}]" + (f"[0-9]{{{rest}}}" if rest else "")

@@ -444,3 +444,13 @@ def test_any_text_is_said_only_of_what_is_written_as_text(tmp_path):
     assert "body application/json: name: type" in texts[0]
     assert "any text" not in texts[0]
     assert 'query parameters: limit: type any text → ["boolean","number"]' in texts
+
+
+def test_a_pattern_that_no_validator_runs_may_go_and_not_come(tmp_path):
+    limit = (*OPERATION, "parameters", 1, "schema")
+    sides = [
+        changed(limit, lambda at, schema=schema: (at.clear(), at.update(schema)))
+        for schema in ({"type": "string", "pattern": "^(?!a)"}, {"type": "string"})
+    ]
+    assert of(diff(tmp_path, *sides), PUT) == {("input-widened", "safe")}
+    assert of(diff(tmp_path, *reversed(sides)), PUT) == {("schema-rewritten", "undecided")}
