@@ -1,7 +1,7 @@
 """The conversions of field maps (`as`), and the outcomes that are no values."""
 
 import re
-from datetime import UTC, date, datetime
+from datetime import MAXYEAR, MINYEAR, UTC, datetime
 from decimal import ROUND_HALF_EVEN, Context, Decimal, InvalidOperation
 from enum import Enum
 from typing import Any, Final
@@ -56,8 +56,12 @@ _DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _A_DATE: Final = "a date, such as 2026-12-01"
 _A_DATE_TIME: Final = "a date-time with a time zone, such as 2026-12-01T15:00:00Z"
 _DATE_TIME: Final = re.compile(
-    r"([0-9]{4}-[0-9]{2}-[0-9]{2}[Tt][0-9]{2}:[0-9]{2}:)([0-9]{2})(\.[0-9]+)?([Zz]|[+-][0-9:]{5})"
+    r"([0-9]{4})(-[0-9]{2}-[0-9]{2}[Tt][0-9]{2}:[0-9]{2}:)"
+    r"([0-9]{2})(\.[0-9]+)?([Zz]|[+-][0-9:]{5})"
 )
+_FIRST: Final = datetime.min.replace(tzinfo=UTC)
+_LAST: Final = datetime.max.replace(tzinfo=UTC)
+_MOVED_YEARS: Final = {"0000": 400, "0001": 400, "9999": -400}
 _MOST_DIGITS: Final = 1e21
 _CENT: Final = Decimal("0.01")
 _ROUNDING: Final = Context(prec=400, rounding=ROUND_HALF_EVEN)
@@ -138,34 +142,49 @@ def as_decimal_2(value: Any) -> str:
 def as_date(value: Any) -> str:
     """A date from a date, or the UTC date of a date-time. Raises `ValueError`."""
     if not isinstance(value, str) or not _DATE.fullmatch(value):
-        return _instant(value, wanted=_A_DATE).date().isoformat()
-    try:
-        return date.fromisoformat(value).isoformat()
-    except ValueError:
-        raise ValueError("is not a date of the years 1 to 9999") from None
+        return _within_years(*_instant(value, wanted=_A_DATE)).date().isoformat()
+    return as_date(f"{value}T00:00:00Z")
 
 
 def as_time(value: Any) -> str:
     """The UTC time of a date-time, `HH:MM`. Raises `ValueError`."""
-    return _instant(value).strftime("%H:%M")
+    moment, _ = _instant(value)
+    return moment.strftime("%H:%M")
 
 
 def as_date_time(value: Any) -> str:
-    """A date-time (RFC 3339) in UTC with `Z`, to the microsecond. Raises `ValueError`."""
-    return _instant(value).replace(tzinfo=None).isoformat() + "Z"
+    """A date-time (RFC 3339) in UTC with `Z`, to the microsecond. Raises `ValueError`.
+
+    What is before the year 1 or after 9999 becomes the first or the last moment of those years.
+    """
+    return _within_years(*_instant(value)).replace(tzinfo=None).isoformat() + "Z"
 
 
-def _instant(value: Any, *, wanted: str = _A_DATE_TIME) -> datetime:
-    """The time of an RFC 3339 date-time. Python has no leap seconds: :60 becomes :59."""
+def _instant(value: Any, *, wanted: str = _A_DATE_TIME) -> tuple[datetime, int]:
+    """The time in UTC of an RFC 3339 date-time, and the years that must be added to it.
+
+    Python has no leap seconds: :60 becomes :59. It has no year 0 and none after 9999, so times near
+    them are moved by 400 years, after which the calendar is the same.
+    """
     found = _DATE_TIME.fullmatch(value) if isinstance(value, str) else None
     if found is None:
         raise ValueError(f"is not {wanted}")
-    minute, second, fraction, zone = found.groups(default="")
+    year, minute, second, fraction, zone = found.groups(default="")
+    moved = _MOVED_YEARS.get(year, 0)
     second = "59" if second == "60" else second
+    text = f"{int(year) + moved:04}{minute}{second}{fraction[:7]}{zone.upper()}"
     try:
-        return datetime.fromisoformat(minute + second + fraction[:7] + zone.upper()).astimezone(UTC)
-    except (ValueError, OverflowError):
-        raise ValueError("is not a date-time of the years 1 to 9999") from None
+        return datetime.fromisoformat(text).astimezone(UTC), -moved
+    except ValueError:
+        raise ValueError(f"is not {wanted}") from None
+
+
+def _within_years(moment: datetime, years: int) -> datetime:
+    """`moment` with so many years added, or the nearest that Python has."""
+    year = moment.year + years
+    if year < MINYEAR:
+        return _FIRST
+    return _LAST if year > MAXYEAR else moment.replace(year=year)
 
 
 _WITHOUT_OFFSET: Final = -len("+00:00")

@@ -76,8 +76,7 @@ _TOTAL: Final[Mapping[Conversion, tuple[Schema, ...]]] = {
     "time": (_DATE_TIME,),
     "date-time": (_DATE_TIME,),
 }
-"""Values that each conversion accepts. One exception: RFC 3339 allows the year 0, but Python does
-not, so it is refused at run time."""
+"""Values that each conversion accepts."""
 _IMAGES: Final[Mapping[Conversion, Schema]] = {
     "integer": {"type": "integer"},
     "number": _NUMBER,
