@@ -93,7 +93,7 @@ def test_invalid_arguments_are_refused_alike_and_nothing_is_sent(
 def test_the_examples_of_the_contract_work_on_every_face(
     gateway_faces: Faces, gateway_loop: Loop, gateway_written_operation: str
 ) -> None:
-    """Reads answer the same body; writes make something new each time."""
+    """Reads answer the same body; writes make something new each time, or refuse what is made."""
     entry = gateway_faces.catalogue.find(gateway_written_operation)
     examples = gateway_faces.catalogue.examples(entry)
 
@@ -104,6 +104,8 @@ def test_the_examples_of_the_contract_work_on_every_face(
         found = gateway_loop.run_until_complete(gateway_faces.ask_all(entry, text))
         agree(found.verdicts(case, gateway_faces.catalogue))
         assert "VALIDATION_ERROR" not in {answer.code for answer in found.answers.values()}
+        refused = {face: each.refusal for face, each in found.answers.items() if not each.accepted}
+        assert len(refused) < len(found.answers), f"{name} has a result on no face: {refused}"
 
 
 def test_a_selection_is_answered_alike_and_fits_what_is_published(
