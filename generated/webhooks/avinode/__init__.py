@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 5716bcd1c5546a7cc4339c640c0b36ae; generator 1
+# Source closure sha256: c5345e744963b6a1c499ddedfa9fb6b9; generator 1
 
 """The webhook of avinode."""
 
@@ -85,7 +85,7 @@ SOURCE: Final = WebhookSource(
                 "Address that gets a mail when a request for proposal is received, a quote is "
                 "accepted or a booking is confirmed. If empty, no mail is sent."
             ),
-            pattern="^[A-Za-z0-9!#$%&'*+/=^_`{|}~-]+(?:[.][A-Za-z0-9!#$%&'*+/=^_`{|}~-]+)*@[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?(?:[.][A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?)*$",
+            pattern="^[A-Za-z0-9!#$%&'*+/=^_`{|}~-](?:[.]?[A-Za-z0-9!#$%&'*+/=^_`{|}~-]){0,31}@[A-Za-z0-9](?:-?[A-Za-z0-9]){0,20}(?:[.][A-Za-z0-9](?:-?[A-Za-z0-9]){0,20}){0,3}$",
         ),
         WebhookSetting(
             name="notification_name",
@@ -109,5 +109,5 @@ SOURCE: Final = WebhookSource(
             pattern="^[a-z0-9-]{1,63}(?:[.][a-z0-9-]{1,63}){1,7}$",
         ),
     ),
-    contract="5716bcd1c5546a7cc4339c640c0b36aefb279702412fc0975336f1e5aae48485",
+    contract="c5345e744963b6a1c499ddedfa9fb6b994b83eafc14eeffa52549e392b90cb10",
 )

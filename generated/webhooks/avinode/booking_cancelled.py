@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 64bd51562730f5bb6644459d8040099d; generator 1
+# Source closure sha256: de03265bded6ce6509231c4140330f9b; generator 1
 
 """What booking_cancelled of avinode does.
 

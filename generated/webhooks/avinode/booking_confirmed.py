@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 642a634e53203cd18946db5cca710f7d; generator 1
+# Source closure sha256: a46e75f9ad89b0631ebab116e4f28e0f; generator 1
 
 """What booking_confirmed of avinode does.
 

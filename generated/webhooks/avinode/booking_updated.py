@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 2c0d82f808d1814e6a8a4ee180df704c; generator 1
+# Source closure sha256: eb77d64e2ee99c261f43e18e1c1a7c62; generator 1
 
 """What booking_updated of avinode does.
 

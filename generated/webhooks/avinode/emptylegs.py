@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: b590a90b354bf90941670c124f5a17e1; generator 1
+# Source closure sha256: f9374dd16d9964b34cf83885df5c983a; generator 1
 
 """What emptylegs of avinode does.
 

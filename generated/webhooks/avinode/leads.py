@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 382ec4d5f0c3ee4785dd758241d0e735; generator 1
+# Source closure sha256: f760c610cba1e7a5853ebfa8f01cf245; generator 1
 
 """What leads of avinode does.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 78933c622987e28929549a44c3bf4cf1; generator 1
+# Source closure sha256: 9d34b5055d87e2702936f9540ea90ae6; generator 1
 
 """What message_received of avinode does.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 5070c2a39634de2b499aa041d6ebef72; generator 1
+# Source closure sha256: 34e5df23b88d71d30c050d24130be760; generator 1
 
 """What quote_accepted of avinode does.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: d58a42ef24f74e56f1f29bd87745a0fa; generator 1
+# Source closure sha256: 5349bc1760e3e05aa14b09c8b1608778; generator 1
 
 """What quote_expired of avinode does.
 

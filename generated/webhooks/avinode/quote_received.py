@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: bea0cad24597795b611a08450b5ec4d8; generator 1
+# Source closure sha256: 2dd086957595b54b2287d74b06b09b80; generator 1
 
 """What quote_received of avinode does.
 

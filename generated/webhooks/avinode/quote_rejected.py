@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 31e40fe68069d330e485ff734d29d18b; generator 1
+# Source closure sha256: 100649b498e75b7d479fe105f80f1b05; generator 1
 
 """What quote_rejected of avinode does.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: ba631ec377b628686738b21e5e0e9602; generator 1
+# Source closure sha256: 40e1cf524f602b54dafbec6eb4c40895; generator 1
 
 """What quote_updated of avinode does.
 

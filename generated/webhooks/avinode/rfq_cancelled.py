@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: ff9e2961f0d3d3665be6c2960d4c22c9; generator 1
+# Source closure sha256: 0eed6c019703a4f407c2b263dac5948a; generator 1
 
 """What rfq_cancelled of avinode does.
 

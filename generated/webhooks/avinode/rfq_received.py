@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 04aa8c285a300c657e2fee583de6ff4d; generator 1
+# Source closure sha256: 406fe2873f466322a9346697f10d5383; generator 1
 
 """What rfq_received of avinode does.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 8a02bf18282181183e7f35182bb31952; generator 1
+# Source closure sha256: b8ff649ac86289253c8b96f80e8aaf29; generator 1
 
 """What rfq_updated of avinode does.
 

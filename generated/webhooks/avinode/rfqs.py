@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 02ea10c202f9118a0d0cd04500ed9153; generator 1
+# Source closure sha256: 2d93cba825ec8cc839c3e9c193178956; generator 1
 
 """What rfqs of avinode does.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: ea2a89f28efd51c39338d493c2fcc0bc; generator 1
+# Source closure sha256: e6cdb6f27d88d61f158f072d058a63f0; generator 1
 
 """What trip_cancelled of avinode does.
 

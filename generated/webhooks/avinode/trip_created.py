@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 85ec1088c98ca3fe1c83c470fda1dfdf; generator 1
+# Source closure sha256: bd509af3d7e565383363601de9386f4c; generator 1
 
 """What trip_created of avinode does.
 

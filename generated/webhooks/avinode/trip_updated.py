@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 745357d7d30ab3916b84afe26e08091a; generator 1
+# Source closure sha256: cf13dbe2a49bc14f09a5aaa255b5b05e; generator 1
 
 """What trip_updated of avinode does.
 

@@ -7,6 +7,7 @@ from itertools import chain, islice
 from typing import Any, Final
 
 from msgspec import UNSET, Struct
+from msgspec.structs import replace
 
 from gateway.authoring.mapping.fields.images import (
     Image,
@@ -150,6 +151,8 @@ def _keywords(schema: Any, names: tuple[str, ...]) -> Iterator[Any]:
 
 
 _MAX_WITNESS: Final = 60
+_NOTHING: Final[Schema] = {"not": {}}
+_NEVER: Final = "the schema of what is read allows no value at all"
 _NOT_COMPARABLE: Final = "the schemas cannot be compared; every value is checked at run time"
 
 
@@ -181,28 +184,45 @@ def prove_read(value: Read, source: Schema, target: Schema) -> CoverageResult:
     image = image_of(value, source)
     is_handled = value.unmapped is not None and value.unmapped.kind != "error"
     is_answered = image.is_total is True or is_handled
-    contained = covers(target, image.schema)
-    if contained and is_answered:
+    if is_answered and covers(target, image.schema):
         return PROVED
-    for sample in samples(source, target):
+    found = _refused_sample(value, samples(source, target), target, is_handled=is_handled)
+    if found is not None:
+        return found
+    if finite(source) is not None:
+        return PROVED
+    if value.table is not None and not is_answered:
+        return CoverageResult(Coverage.GAP, reason="values that are not in the map may arrive")
+    shown = containment(target, image.schema)
+    if isinstance(shown, Contained) and is_answered:
+        return PROVED
+    if isinstance(shown, Witness) and image.is_exact:
+        found = _refused_sample(value, [shown.value], target, is_handled=is_handled)
+    return found or CoverageResult(Coverage.UNDECIDED, reason=_NOT_COMPARABLE)
+
+
+def _refused_sample(
+    value: Read, tried: Iterable[Any], target: Schema, *, is_handled: bool
+) -> CoverageResult | None:
+    """The gap by the first value whose result is refused. None if there is none."""
+    for sample in tried:
         reason = _objection(value, sample, target, is_handled=is_handled)
         if reason:
             return CoverageResult(Coverage.GAP, shortened(sample), reason)
-    if finite(source) is not None:
-        return PROVED
-    return _without_witness(value, image, contained, is_answered=is_answered)
+    return None
 
 
 def prove_image(image: Schema, target: Schema) -> CoverageResult:
     """Whether `target` allows every value of `image`."""
-    contained = covers(target, image)
-    if contained:
+    if covers(target, image):
         return PROVED
-    for sample in samples(image, target):
+    shown = containment(target, image)
+    if isinstance(shown, Contained):
+        return PROVED
+    searched = [shown.value] if isinstance(shown, Witness) else []
+    for sample in chain(samples(image, target), searched):
         if not admits(target, sample):
             return CoverageResult(Coverage.GAP, shortened(sample), objection_to(sample, target))
-    if contained is False:
-        return CoverageResult(Coverage.GAP, reason="the target schema allows fewer values")
     return CoverageResult(Coverage.UNDECIDED, reason=_NOT_COMPARABLE)
 
 
@@ -316,9 +336,19 @@ def prove_context(context: FieldContext) -> Proof | None:
     """The verdict for one value. None for a value with an unknown source, and for an object whose
     target has no rules but those of its members, which have verdicts."""
     try:
-        return _prove(context)
+        proof = _prove(context)
     except UnknownSource:
         return None
+    if proof is not None and proof.verdict is Coverage.UNDECIDED and _arrives_never(context):
+        return replace(proof, verdict=Coverage.PROVED, reason=_NEVER)
+    return proof
+
+
+def _arrives_never(context: FieldContext) -> bool:
+    """Whether a schema of what is read allows no value, so that the map is never run."""
+    scope = context.inner
+    read = (scope.inputs, scope.payload, scope.body, scope.item)
+    return any(isinstance(containment(_NOTHING, each), Contained) for each in read if each)
 
 
 def _prove(context: FieldContext) -> Proof | None:

@@ -7,6 +7,7 @@ from msgspec import UNSET, UnsetType
 
 from gateway.authoring.mapping.fields.emit import EmitContext, emit
 from gateway.authoring.mapping.fields.nodes import (
+    Count,
     Each,
     FieldFunction,
     Items,
@@ -27,6 +28,7 @@ from gateway.contract.schemas.samples import Samples, Schemas
 from gateway.contract.upstream import ReplyFacts
 
 _TRIES: Final = 24
+_MOST_ITEMS: Final = 1_000
 _ROOTS: Final[tuple[Root, ...]] = ("inputs", "payload", "body", "item")
 _PARAMETERS: Final = ("item", "arguments", "payload", "call", "body", "reply")
 
@@ -138,8 +140,10 @@ def _holds(arrived: Arrived, source: ReadExpression, allowed: tuple[Any, ...] | 
 def _hints(value: Value, wanted: Any, scope: Scope) -> Hints:
     """What should arrive so that `value` becomes `wanted`."""
     match value:
-        case Read(source=source, conversion=None, table=None):
-            return [(source, wanted)]
+        case Read(source=source):
+            return [(source, _read_hint(value, wanted))]
+        case Count(source=source) if isinstance(wanted, int) and wanted <= _MOST_ITEMS:
+            return [(source, [_item(value, None, scope)] * wanted)]
         case Members(values=members) if isinstance(wanted, dict):
             pairs = ((part, wanted.get(name, ABSENT)) for name, part in members.items())
             return [hint for part, each in pairs for hint in _hints(part, each, scope)]
@@ -155,9 +159,19 @@ def _hints(value: Value, wanted: Any, scope: Scope) -> Hints:
             return []
 
 
-def _item(value: Each, wanted: Any, scope: Scope) -> Any:
+def _read_hint(value: Read, wanted: Any) -> Any:
+    """What should arrive so that `value` becomes `wanted`. A converted value is given as it is."""
+    default = value.presence.default
+    if default is not UNSET and is_one_of(wanted, (default,)):
+        return ABSENT
+    table = value.table or {}
+    return next((key for key, each in table.items() if is_one_of(wanted, (each,))), wanted)
+
+
+def _item(value: Each | Count, wanted: Any, scope: Scope) -> Any:
+    """An item that becomes `wanted`, or any item to count."""
     inner = scope.entering(scope.find(value.source), value.keep)
-    hints = _hints(value.item, wanted, inner)
+    hints = _hints(value.item, wanted, inner) if isinstance(value, Each) else []
     return _laid({"item": _sample(_samples(inner.item or {}), 0)}, hints, inner)["item"]
 
 

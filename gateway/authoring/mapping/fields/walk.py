@@ -17,7 +17,7 @@ from gateway.authoring.mapping.fields.nodes import (
     Value,
 )
 from gateway.authoring.mapping.fields.scope import Scope, UnknownSource, inner_scope
-from gateway.contract.schemas.algebra import Schema
+from gateway.contract.schemas.algebra import Schema, kinds
 from gateway.contract.schemas.references import gathered
 from gateway.contract.schemas.shapes import element, items_of, member, members_of, required_of
 from gateway.contract.upstream import Upstream, UpstreamOperation
@@ -229,7 +229,7 @@ def group_schema(operation: UpstreamOperation, upstream: Upstream | None, group:
     """
     parameters = parameters_of(operation, group)
     sent = _sent(upstream, group) if upstream else frozenset()
-    schemas, definitions = gathered([found.schema for found in parameters.values()])
+    schemas, definitions = gathered([_sendable(found) for found in parameters.values()])
     properties: dict[str, Any] = dict(zip(parameters, schemas, strict=True))
     return {
         **definitions,
@@ -242,6 +242,21 @@ def group_schema(operation: UpstreamOperation, upstream: Upstream | None, group:
         ],
         "additionalProperties": False,
     }
+
+
+def _sendable(parameter: Parameter) -> Schema:
+    """The schema of a parameter, without texts with a comma in a list that commas separate."""
+    schema = parameter.schema
+    is_separate = parameter.style == DEEP or (parameter.style == "form" and parameter.is_exploded)
+    if is_separate or "array" not in kinds(schema):
+        return schema
+    first = [_without_comma(each) for each in schema.get("prefixItems", ())]
+    items = _without_comma(schema.get("items", True))
+    return {**schema, "items": items} | ({"prefixItems": first} if first else {})
+
+
+def _without_comma(item: Schema | bool) -> Schema | bool:
+    return item and {"allOf": [item, {"pattern": "^[^,]*$"}]}
 
 
 def _sent(upstream: Upstream, group: str) -> frozenset[str]:

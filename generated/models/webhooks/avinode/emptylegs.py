@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 5716bcd1c5546a7cc4339c640c0b36ae; generator 1
+# Source closure sha256: c5345e744963b6a1c499ddedfa9fb6b9; generator 1
 
 """The payload of emptylegs from avinode."""
 

@@ -74,6 +74,20 @@ PROVED: dict[str, tuple[Any, Any, Any]] = {
         {"type": "integer", "maximum": 2},
     ),
     "a constant": ({"const": "a"}, TEXT, {"enum": ["a"]}),
+    "all but one object": (
+        {"value": X, "omitIfAbsent": True},
+        {"not": {"enum": [{"c": 6}]}},
+        {"not": {"enum": [{"c": 6}]}},
+    ),
+    "a reply that cannot be": (
+        {"object": {"a": "$response.body#/x/s"}},
+        {
+            "type": "object",
+            "properties": {"s": TEXT, "n": {**TEXT, "minLength": 3, "maxLength": 2}},
+            "required": ["s", "n"],
+        },
+        {"type": "object", "properties": {"a": TEXT}, "dependentRequired": {"a": ["b"]}},
+    ),
     "a length": ({"count": X}, {"type": "array"}, {"type": "integer", "minimum": 0}),
     "a length of at most five": (
         {"count": X},

@@ -73,6 +73,18 @@ GAPS: dict[str, tuple[Any, Any, Any, Any]] = {
         "text",
     ),
     "not": (ONE, TEXT, {**PAIR, "not": {"required": ["a"]}}, "text"),
+    "a value that only one key of a map becomes": (
+        {"object": {"a": {"value": X, "map": {"key": "text"}, "else": "omit"}}},
+        TEXT,
+        {**PAIR, "dependentRequired": {"a": ["b"]}},
+        "key",
+    ),
+    "a length": (
+        {"object": {"n": {"count": X}}},
+        LIST,
+        {**closed(shape(n=NUMBER)), "not": {"properties": {"n": {"const": 7}}}},
+        ["a"] * 7,
+    ),
     "propertyNames": (ONE, TEXT, {**PAIR, "propertyNames": {"const": "b"}}, "text"),
     "patternProperties": (
         ONE,
