@@ -147,12 +147,23 @@ def _has_several_types(schema: Mapping[str, Any]) -> bool:
     return isinstance(types, list) and len([name for name in types if name != "null"]) > 1
 
 
+MOST_IN_TUPLES: Final = 8
+"""The most items of a tuple that becomes a tuple in a model."""
+
+
 def _is_open_tuple(schema: Mapping[str, Any]) -> bool:
-    return schema.get("items") is not False
+    members = schema["prefixItems"]
+    is_whole = isinstance(members, list) and schema.get("minItems") == len(members)
+    return schema.get("items") is not False or not is_whole or len(members) > MOST_IN_TUPLES
 
 
 def _is_structured_constant(schema: Mapping[str, Any]) -> bool:
     return isinstance(schema["const"], dict | list)
+
+
+def _is_like_boolean(members: list[Any]) -> bool:
+    """Whether a `Literal` would admit values of another type too: in Python 1 equals True."""
+    return any(isinstance(each, bool | int) and each in {0, 1} for each in members)
 
 
 def _is_mixed_enum(schema: Mapping[str, Any]) -> bool:
@@ -160,7 +171,7 @@ def _is_mixed_enum(schema: Mapping[str, Any]) -> bool:
     if not isinstance(members, list):
         return False
     kinds = {type(member) for member in members if member is not None}
-    return len(kinds) > 1 or not kinds.isdisjoint({dict, list})
+    return len(kinds) > 1 or not kinds.isdisjoint({dict, list, float}) or _is_like_boolean(members)
 
 
 def _is_untyped_format(schema: Mapping[str, Any]) -> bool:
@@ -174,9 +185,15 @@ def _is_schema(schema: Mapping[str, Any]) -> bool:
 
 _AMBER_FORMS: Final[Mapping[str, tuple[Callable[[Mapping[str, Any]], bool], str]]] = {
     "type": (_has_several_types, "models contain a union of types without its constraints"),
-    "prefixItems": (_is_open_tuple, "models do not contain prefixItems without `items: false`"),
+    "prefixItems": (
+        _is_open_tuple,
+        "models do not contain prefixItems without `items: false` and as many `minItems`",
+    ),
     "const": (_is_structured_constant, "models do not contain a const that is a list or an object"),
-    "enum": (_is_mixed_enum, "models do not contain an enum of several types"),
+    "enum": (
+        _is_mixed_enum,
+        "models do not contain an enum of several types, or with 0, 1 or a fraction",
+    ),
     "format": (_is_untyped_format, "models contain a text: the format is checked at run time"),
     "additionalProperties": (_is_schema, "models do not contain the schema of other properties"),
 }

@@ -24,6 +24,7 @@ from gateway.authoring.codegen.render.artifact import Artifact, docstring, pytho
 from gateway.authoring.codegen.render.definitions import with_classes
 from gateway.authoring.contracts.cache import Remember
 from gateway.authoring.contracts.names import identifier, shortest_free, singular
+from gateway.authoring.lint.schemas import MOST_IN_TUPLES
 from gateway.errors import ContractError
 
 # Reduces a schema to the part that Python types can express, so that models are never stricter.
@@ -37,9 +38,10 @@ from gateway.errors import ContractError
 # * `not`, `if`, `allOf`, `contains`, `dependent…`, `propertyNames`, `unevaluated…` and similar,
 # * `const` and `enum` with values other than text, null and whole numbers but 0 and 1: in Python
 #   `True` equals 1, so a union would make one of the other,
-# * the items of a tuple with more than eight of them,
+# * the items of a tuple with more than eight of them, or of one that may be shorter,
 # * the members of objects in a union of which Pydantic may take the wrong one,
 # * bounds of numbers that a float cannot represent,
+# * `multipleOf` a fraction, or of 2**53 and more,
 # * bounds of values without a name (list items, union branches, map values).
 #
 # A `number` becomes `int | float`, because a float cannot represent all whole numbers beyond
@@ -49,10 +51,11 @@ Schema = dict[str, Any]
 
 _BOUNDS: Final[Mapping[str, tuple[str, ...]]] = {
     "string": ("minLength", "maxLength", "pattern"),
-    "integer": ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"),
-    "number": ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"),
+    "integer": ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
+    "number": ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
     "array": ("minItems", "maxItems"),
 }
+_LARGEST_EXACT: Final = 2**53
 _DOCSTRING_COLUMNS: Final = 90
 
 
@@ -107,6 +110,8 @@ class TypedFile:
         bounds = {key: schema[key] for key in _BOUNDS.get(kind, ()) if key in schema}
         if kind == "number":
             bounds = {key: bound for key, bound in bounds.items() if _is_float(bound)}
+        if not _is_divisor(bounds.get("multipleOf", 1)):
+            del bounds["multipleOf"]
         if kind == "array":
             return self._array(schema, steps, bounds)
         return {"type": _with_integers([kind])} | bounds
@@ -166,7 +171,7 @@ class TypedFile:
             return {"type": "array", "items": self._inner(schema.get("items", {}), item)} | bounds
         prefix = schema["prefixItems"]
         is_tuple = schema.get("items") is False and schema.get("minItems") == len(prefix)
-        if not is_tuple or len(prefix) > len(_ORDINALS):
+        if not is_tuple or len(prefix) > MOST_IN_TUPLES:
             return {"type": "array", "items": {}} | bounds
         members = [
             self._inner(member, [*steps, f"item {_ORDINALS[index]}"])
@@ -253,6 +258,11 @@ def _is_float(bound: float) -> bool:
         return float(bound) == bound
     except OverflowError:
         return False
+
+
+def _is_divisor(step: float) -> bool:
+    """Whether Pydantic divides by it without rounding."""
+    return step == int(step) and step < _LARGEST_EXACT
 
 
 def kinds_of(schema: Schema) -> list[str]:

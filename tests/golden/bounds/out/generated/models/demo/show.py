@@ -37,7 +37,7 @@ class ShowInput(BaseModel):
     position: tuple[int | float, int | float] | None = None
     """Latitude and longitude."""
 
-    steps: int | None = None
+    steps: Annotated[int | None, Field(multiple_of=5)] = None
     """A whole number of fives."""
 
 
