@@ -175,11 +175,6 @@ BINDINGS: Final = (
         "Write it as docs/reference/contract-format.md describes.",
     ),
     Rule("binding/expression", "Expressions are well-formed.", "Use one of the known forms."),
-    Rule(
-        "binding/python-reference",
-        "Functions have the form package.module:function.",
-        "Correct the name.",
-    ),
     Rule("binding/unknown-as", "`as` names a known conversion.", "Use a known conversion."),
     Rule(
         "binding/unknown-source",
@@ -200,7 +195,6 @@ BINDINGS: Final = (
     Rule("binding/unknown-error", "Reasons are declared errors.", "Declare it in x-policy.errors."),
     Rule("binding/status-unmapped", "Every success status is mapped.", "Map the status."),
     Rule("binding/member-unmapped", "Every required member is mapped.", "Map the member."),
-    Rule("binding/path-template", "Paths and path parameters match.", "Declare the parameter."),
     Rule(
         "binding/unsupported-style",
         "Mapped parameters have a supported style.",

@@ -40,7 +40,6 @@ from gateway.authoring.mapping.fields.walk import (
     maps,
     request_visits,
     result_visits,
-    template_names,
     unsupported_styles,
 )
 from gateway.contract.fields.fieldmap import Unmappable, text
@@ -414,16 +413,6 @@ def _map_problems(written: HttpMap, binding: BindingSource) -> Iterator[MappingE
 
 
 def _operation_problems(written: HttpMap, operation: UpstreamOperation) -> Iterator[MappingError]:
-    undeclared = set(template_names(operation.path)) ^ {
-        str(raw.get("name")) for raw in operation.parameters if raw.get("in") == "path"
-    }
-    for name in sorted(undeclared):
-        yield problem(
-            f"{written.pointer}/operationId",
-            "path-template",
-            f"{name!r} is not both in the upstream's path and a path parameter",
-            "declare one path parameter for every {name} of the path, in the upstream contract",
-        )
     for name in unsupported_styles(operation, written):
         yield problem(
             f"{written.pointer}/request/{name}",

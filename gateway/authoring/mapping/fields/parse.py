@@ -169,9 +169,7 @@ def read_reference(reader: Reader, value: Any, pointer: str) -> tuple[str, str]:
     """The module and the function of a `python:` reference."""
     found = _REFERENCE.fullmatch(value) if isinstance(value, str) else None
     if found is None:
-        reader.refuse(
-            pointer, "is not a function", "write package.module:function", "python-reference"
-        )
+        reader.refuse(pointer, "is not a function", "write package.module:function")
         return "", ""
     return found[1], found[2]
 

@@ -147,10 +147,6 @@ REQUESTS: dict[str, tuple[dict[str, Any], list[tuple[str, str]]]] = {
         },
         [("/request/path/id", "required-may-be-absent")],
     ),
-    "a path that names a parameter nobody declares": (
-        {"path": "/things/{id}"},
-        [("/operationId", "path-template")],
-    ),
     "a body for an operation without one": (
         {"request": {"body": {"q": "$inputs.q"}}},
         [("/request/body", "unknown-member")],

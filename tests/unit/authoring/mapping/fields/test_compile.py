@@ -395,7 +395,7 @@ def test_field_functions_are_informed_of_absence_as_none(one: Make, answer: Answ
 
 def test_a_field_functions_none_is_absence(one: Make, answer: Answer) -> None:
     value = {"python": "os:environ.get", "with": [X]}
-    assert check(one(value, TEXT, TEXT))[0].rule == "binding/python-reference"
+    assert check(one(value, TEXT, TEXT))[0].rule == "binding/shape"
 
     source = one(
         {"python": "mimetypes:guess_extension", "with": [X], "omitIfAbsent": True},

@@ -64,8 +64,8 @@ VALUES = {
         "/when",
         "expression",
     ),
-    "a function without module": ({"python": "now"}, "/python", "python-reference"),
-    "a function with a call": ({"python": "os:system('x')"}, "/python", "python-reference"),
+    "a function without module": ({"python": "now"}, "/python", "shape"),
+    "a function with a call": ({"python": "os:system('x')"}, "/python", "shape"),
     "arguments that are no list": ({"python": "a:b", "with": "@"}, "/with", "shape"),
 }
 
