@@ -26,7 +26,13 @@ from gateway.contract.upstream import Departure, Reply
 from gateway.contract.values import jsontext
 from gateway.settings import Settings, read_settings
 from gateway.testing.cases import Case
-from gateway.testing.judging import Verdict, changed_on_the_way, judged, unlike_a_target
+from gateway.testing.judging import (
+    Verdict,
+    changed_on_the_way,
+    changed_on_the_way_back,
+    judged,
+    unlike_a_target,
+)
 from gateway.testing.pipes import over_inner_pipes
 from gateway.testing.served import FROZEN
 from gateway.testing.transports import (
@@ -151,18 +157,27 @@ class WatchedWire:
 
 
 class WatchedTools:
-    """Keeps the arguments of the last call that has reached a tool, as the tool got them."""
+    """Keeps what a tool got in the last call that has reached one, and what it has made.
+
+    It can put another result in the place of what the tool has made.
+    """
 
     def __init__(self, gateway: Gateway) -> None:
         dispatcher = gateway.parts.pipeline.dispatcher
         self._dispatch = dispatcher.dispatch
         dispatcher.dispatch = self.dispatch  # type: ignore[method-assign]  # a watch on it
         self.last: bytes | None = None
-        """JSON text. None: no call since this was set."""
+        """The arguments as JSON text. None: no call since this was set."""
+        self.made: bytes | None = None
+        """The result. None: it has failed."""
+        self.result: dict[str, Any] | None = None
+        """What each call ends with. None: what its tool makes."""
 
     async def dispatch(self, permit: Permit, arguments: Arguments, call: Call) -> Outcome:
-        self.last = jsontext.encode(arguments.values)
-        return await self._dispatch(permit, arguments, call)
+        self.last, self.made = jsontext.encode(arguments.values), None
+        outcome = await self._dispatch(permit, arguments, call)
+        self.made = jsontext.encode(outcome.values)
+        return outcome if self.result is None else replace(outcome, values=self.result)
 
 
 class CaseAnswers(Struct, frozen=True):
@@ -176,6 +191,8 @@ class CaseAnswers(Struct, frozen=True):
     """The last one to the upstream of the tool's own name."""
     arrived: dict[str, bytes]
     """By transport, the arguments that the tool got. A kept result needs no tool."""
+    made: dict[str, bytes | None]
+    """The result that the tool has made then."""
 
     @property
     def first(self) -> CallAnswer:
@@ -189,6 +206,8 @@ class CaseAnswers(Struct, frozen=True):
         """The verdict on each transport's answer, and on what it has led to."""
         found = judged(case, catalogue, self.answers, is_sent=self.is_sent)
         entry = catalogue.find(case.contract)
+        if made := self.made.get(REST):
+            found += changed_on_the_way_back(case, entry, made, self.first)
         for transport, sent in zip(self.answers, self.requests, strict=True):
             if transport in self.arrived:
                 found += changed_on_the_way(case, entry, transport, self.arrived[transport])
@@ -215,7 +234,7 @@ class Faces:
         self._mcp = {each: Mcp(over_http(http), each).call for each in (MODERN, HANDSHAKE)}
         self._stdio = None if piped is None else Mcp(piped, MODERN).call
         self._watched = watched
-        self._tools = WatchedTools(gateway)
+        self.tools = WatchedTools(gateway)
 
     @property
     def sent(self) -> int:
@@ -238,13 +257,13 @@ class Faces:
         query = parameters(entry, arguments)
         if query is not None:
             calls["GET"] = lambda: self.get(entry, query)
-        found = CaseAnswers({}, [], [], {})
+        found = CaseAnswers({}, [], [], {}, {})
         watched = self._watched.get(entry.operation.connector)
         for name, call in calls.items():
-            before, self._tools.last = self.sent, None
+            before, self.tools.last = self.sent, None
             found.answers[name] = await call()
-            if self._tools.last is not None:
-                found.arrived[name] = self._tools.last
+            if self.tools.last is not None:
+                found.arrived[name], found.made[name] = self.tools.last, self.tools.made
             found.sent.append(self.sent - before)
             found.requests.append(watched.last if watched and found.sent[-1] else None)
         return found

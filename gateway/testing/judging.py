@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from gateway.catalogue import Catalogue, Entry, StoredOperation
 from gateway.contract.operation import Effect
 from gateway.contract.selection import FIELDS
+from gateway.contract.values.hidden import HIDDEN
 from gateway.contract.values.pointers import NoSuchPlace, child, follow
 from gateway.contract.values.schema import Validator
 from gateway.encoding.replies.content import BODILESS
@@ -44,8 +45,8 @@ Oracle = Literal[
 ]
 """What is judged: that a value is admitted as the schema says; where it is refused; that a result
 keeps its contract; that all transports answer alike; that an invalid call sends nothing; that the
-tool gets what its caller sent; that what is sent to the upstream is a request; that the gateway has
-no defect."""
+tool gets what its caller sent, and the caller what the tool has made; that what is sent to the
+upstream is a request; that the gateway has no defect."""
 
 
 class Verdict(Struct, frozen=True, kw_only=True):
@@ -131,6 +132,21 @@ def changed_on_the_way(
     for pointer in sorted(varying(sent, _with_exact_numbers(arrived)))[:1]:
         cause = f"{pointer or '/'}: the tool has got another value than was sent"
         yield verdict_on(case, transport, cause, oracle="arrived")
+
+
+def changed_on_the_way_back(
+    case: Case, entry: Entry, made: bytes, answer: CallAnswer
+) -> Iterator[Verdict]:
+    """A failure if the caller has got another result over REST than the tool has made.
+
+    The bytes of a file are added to it, hidden characters are removed, and `fields` selects.
+    """
+    is_whole = not (entry.operation.file_types or entry.operation.is_imported)
+    is_same = answer.accepted and is_whole and not HIDDEN.search(made.decode())
+    if is_same and FIELDS not in json.loads(case.arguments):
+        for pointer in sorted(varying(json.loads(made), answer.body))[:1]:
+            cause = f"{pointer or '/'}: the caller has got another value than the tool has made"
+            yield verdict_on(case, REST, cause, oracle="arrived")
 
 
 def _with_exact_numbers(text: bytes) -> Any:

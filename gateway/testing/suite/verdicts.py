@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 import pytest
 from hypothesis import given
@@ -11,8 +11,10 @@ from hypothesis import strategies as st
 from gateway.catalogue import Entry
 from gateway.contract.operation import Effect
 from gateway.contract.selection import FIELDS, published_output
+from gateway.contract.values.pointers import follow, pointer_of
 from gateway.contract.values.schema import Validator
-from gateway.testing.cases import Case, callable_alone, first_example
+from gateway.testing.authority import Authority
+from gateway.testing.cases import UNKNOWN, Case, callable_alone, first_example
 from gateway.testing.fixtures import Loop
 from gateway.testing.gateways import CaseAnswers, Faces
 from gateway.testing.generation import (
@@ -24,18 +26,23 @@ from gateway.testing.generation import (
 )
 from gateway.testing.judging import agree
 from gateway.testing.reducing import must_agree
+from gateway.testing.suite.replies import places, with_odd
 
 __all__ = [
+    "test_a_result_that_breaks_its_contract_reaches_no_caller",
     "test_a_selection_is_answered_alike_and_fits_what_is_published",
     "test_an_argument_that_is_left_out_means_its_default",
     "test_bytes_at_random_never_break_a_face",
     "test_invalid_arguments_are_refused_alike_and_nothing_is_sent",
     "test_text_that_is_not_strict_json_is_refused_on_every_face",
+    "test_texts_that_are_easily_changed_arrive_as_they_were_sent",
     "test_the_examples_of_the_contract_work_on_every_face",
     "test_valid_arguments_are_accepted_alike",
 ]
 
 _MEMBERS_ASKED = 2
+_EASILY_CHANGED: Final = (" {}", "{} ", "{}e\u0301")
+"""Texts that trimming or normalising would change."""
 
 
 async def known_values(faces: Faces, entry: Entry) -> dict[str, list[Any]]:
@@ -125,6 +132,36 @@ def test_a_selection_is_answered_alike_and_fits_what_is_published(
         answers = run(gateway_faces.ask_all(entry, arguments)).answers
         assert all(each.body == {name: whole.body[name]} for each in answers.values())
         assert published.admits({name: whole.body[name]})
+
+
+def test_texts_that_are_easily_changed_arrive_as_they_were_sent(
+    gateway_faces: Faces, gateway_loop: Loop, gateway_written_operation: str
+) -> None:
+    """White space around each text of an example, or an accent of its own, where it is valid."""
+    entry = gateway_faces.catalogue.find(gateway_written_operation)
+    example = first_example(gateway_faces.catalogue, entry)
+    for path in places(example):
+        text = follow(example, pointer_of(path))
+        for form in _EASILY_CHANGED if isinstance(text, str) else ():
+            arguments = json.dumps(with_odd(example, path, form.format(text))).encode()
+            if expected(entry, arguments) == "admitted":
+                case = Case(entry.id, arguments, f"{pointer_of(path)} as {form!r}", "admitted")
+                gateway_loop.run_until_complete(must_agree(gateway_faces, case))
+
+
+def test_a_result_that_breaks_its_contract_reaches_no_caller(
+    gateway_faces: Faces, gateway_loop: Loop, gateway_written_operation: str
+) -> None:
+    """Whatever a tool makes. Kept results have been checked when they were made."""
+    entry = gateway_faces.catalogue.find(gateway_written_operation)
+    authority = Authority(entry.listing.output_schema)
+    example = json.dumps(first_example(gateway_faces.catalogue, entry)).encode()
+    for wrong in ({}, {UNKNOWN: None}) if not entry.operation.cache_seconds else ():
+        if authority.says(wrong) == "invalid":
+            gateway_faces.tools.result = wrong
+            found = gateway_loop.run_until_complete(gateway_faces.ask_all(entry, example))
+            gateway_faces.tools.result = None
+            assert not any(each.accepted for each in found.answers.values()), wrong
 
 
 def default_pairs(faces: Faces, entry: Entry) -> Iterator[tuple[bytes, bytes]]:

@@ -6,7 +6,13 @@ from msgspec.structs import replace
 
 from gateway.catalogue import Catalogue
 from gateway.testing.cases import Case
-from gateway.testing.judging import changed_on_the_way, failures, judged, unlike_a_target
+from gateway.testing.judging import (
+    changed_on_the_way,
+    changed_on_the_way_back,
+    failures,
+    judged,
+    unlike_a_target,
+)
 from gateway.testing.transports import REST, CallAnswer
 from tests.unit.shipped import catalogue as shipped
 from tests.unit.testing.test_cases import catalogue
@@ -98,6 +104,22 @@ def test_a_tool_gets_what_its_caller_sent(sent, arrived, place):
     ]
     wanted = [] if place is None else [f"{place}: the tool has got another value than was sent"]
     assert found == wanted
+
+
+@pytest.mark.parametrize(
+    ("made", "body", "is_right"),
+    [
+        (b'{"greeting":"Hello"}', {"greeting": "Hello"}, True),
+        (b'{"all":[1,2]}', {"all": [1]}, False),
+        (b'{"all":[1],"none":null}', {"all": [1]}, False),
+        (b'{"all":false}', {"all": 0}, False),
+        (b'{"greeting":"Hello\xe2\x80\xae"}', {"greeting": "Hello"}, True),
+    ],
+)
+def test_a_caller_gets_what_the_tool_has_made(made, body, is_right):
+    entry, answer = shipped().find("example.greet"), replace(GREETED, body=body)
+    found = [*changed_on_the_way_back(greet("admitted"), entry, made, answer)]
+    assert (found == []) is is_right
 
 
 def test_fields_are_a_matter_of_the_gateway():
