@@ -54,7 +54,7 @@ def hostile(text: str, of: Literal["checks", "changes"] = "checks") -> Report:
     )
     if len(text) > 100_000:
         checks = checks[:2]  # so that the tests are not slow
-    mutants = Mutants(killed=3, equivalent=1, undecided=0, survivors=(text,))
+    mutants = Mutants(killed=3, equivalent=1, survivors=(text,))
     coverage = ContractCoverage(subject=text, keywords=5, seen=4, missed=(text,), mutants=mutants)
     return Report(command=text, seed=7, seconds=1.5, checks=checks, coverage=(coverage,), of=of)
 
@@ -107,9 +107,7 @@ def usual() -> Report:
                 keywords=14,
                 seen=13,
                 missed=("/input/properties/cc/maxItems",),
-                mutants=Mutants(
-                    killed=19, equivalent=2, undecided=0, survivors=("/input/x: minimum 1 → 0",)
-                ),
+                mutants=Mutants(killed=19, equivalent=2, survivors=("/input/x: minimum 1 → 0",)),
                 seconds=0.5,
             ),
         ),

@@ -106,7 +106,7 @@ def by_contract(measured: Iterable[ContractCoverage]) -> Iterator[ContractCovera
             mutants=Mutants(
                 killed=sum(each.killed for _, each in judged),
                 equivalent=sum(each.equivalent for _, each in judged),
-                undecided=sum(each.undecided for _, each in judged),
+                undecided=tuple(_placed(name, m) for name, each in judged for m in each.undecided),
                 survivors=tuple(_placed(name, m) for name, each in judged for m in each.survivors),
             )
             if judged

@@ -44,7 +44,8 @@ class Vectors(Struct, frozen=True, kw_only=True):
     vectors: tuple[Vector, ...]
     killed: int
     equivalent: int
-    undecided: int
+    undecided: tuple[str, ...] = ()
+    """Mutants that are neither told from the schema nor proved to be the same."""
     survivors: tuple[str, ...] = ()
     """Mutants that differ from the schema, and that no vector tells from it."""
     keywords: int = 0
@@ -131,7 +132,7 @@ class _Trial:
         self._schema = schema
         found = [*mutants(schema)]
         self.mutants = found[:MAX_MUTANTS]
-        self._left_out = len(found) - len(self.mutants)
+        self._left_out = [mutant.text for mutant in found[MAX_MUTANTS:]]
 
     @staticmethod
     def by_text(told: list[tuple[Mutant, Told]]) -> Iterator[tuple[str, Told]]:
@@ -144,7 +145,7 @@ class _Trial:
         for candidate in candidates:
             candidate.kills.clear()
         for mutant in self.mutants:
-            is_valid = Validator(mutant.schema).admits
+            is_valid = self.search.judge(mutant)
             for candidate in candidates:
                 if is_valid(candidate.value) is not candidate.is_valid:
                     candidate.kills[mutant.text] = mutant
@@ -152,7 +153,7 @@ class _Trial:
     def measured(self, chosen: Sequence[_Candidate], told: Mapping[str, Told]) -> Vectors:
         """What these candidates cover. `told`: what is known of mutants already, by text."""
         killed = {text for each in chosen for text in each.kills}
-        survivors, equivalent, undecided = [], 0, self._left_out
+        survivors, equivalent, undecided = [], 0, []
         dull: set[str] = set()
         for mutant in self.mutants:
             if mutant.text in killed:
@@ -164,13 +165,13 @@ class _Trial:
             elif answer.more or answer.less or answer.is_different:
                 survivors.append(mutant.text)
             else:
-                undecided += 1
+                undecided.append(mutant.text)
         places = [each for each in keyword_places(self._schema) if each not in dull]
         return Vectors(
             vectors=tuple(_named(chosen)),
             killed=len([each for each in self.mutants if each.text in killed]),
             equivalent=equivalent,
-            undecided=undecided,
+            undecided=(*undecided, *self._left_out),
             survivors=tuple(survivors),
             keywords=len(places),
             missed=tuple(self._missed(places, chosen)),

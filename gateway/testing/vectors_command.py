@@ -14,7 +14,8 @@ from gateway.testing.kept_vectors import ContractSchema, schemas_of, vectors_for
 from gateway.testing.vectors import LEAST_SCORE, Vectors
 
 _COLUMNS: Final = (
-    *("schema", "vectors", "killed", "equivalent", "undecided", "survivors", "keywords", "seconds"),
+    *("schema", "vectors", "killed", "equivalent", "undecided", "survivors"),
+    *("score", "keywords", "seconds"),
 )
 
 
@@ -66,11 +67,13 @@ def _keep(found: list[tuple[ContractSchema, Vectors]], folder: Any) -> None:
 def _print(found: list[tuple[ContractSchema, Vectors]]) -> None:
     print_table(_COLUMNS, [_row(contract, vectors) for contract, vectors in found])
     for contract, vectors in found:
-        for survivor in vectors.survivors:
-            click.echo(plain(f"survived: {contract.subject} {survivor}"))
+        for text in vectors.survivors:
+            click.echo(plain(f"survived: {contract.subject} {text}"))
+        for text in vectors.undecided:
+            click.echo(plain(f"undecided: {contract.subject} {text}"))
     killed = sum(vectors.killed for _, vectors in found)
     decidable = killed + sum(len(vectors.survivors) for _, vectors in found)
-    undecided = sum(vectors.undecided for _, vectors in found)
+    undecided = sum(len(vectors.undecided) for _, vectors in found)
     number = sum(len(vectors.vectors) for _, vectors in found)
     click.echo(
         f"{killed} of {amount(decidable, 'decidable mutant')} killed by {amount(number, 'vector')},"
@@ -80,6 +83,9 @@ def _print(found: list[tuple[ContractSchema, Vectors]]) -> None:
 
 def _row(contract: ContractSchema, vectors: Vectors) -> tuple[str, ...]:
     seen = vectors.keywords - len(vectors.missed)
-    numbers = (len(vectors.vectors), vectors.killed, vectors.equivalent, vectors.undecided)
-    rest = (len(vectors.survivors), f"{seen}/{vectors.keywords}", f"{vectors.seconds:.1f}")
-    return (contract.subject, *map(str, (*numbers, *rest)))
+    numbers = (
+        *(len(vectors.vectors), vectors.killed, vectors.equivalent),
+        *(len(vectors.undecided), len(vectors.survivors)),
+    )
+    rest = f"{vectors.score:.1%}", f"{seen}/{vectors.keywords}", f"{vectors.seconds:.1f}"
+    return (contract.subject, *map(str, numbers), *rest)

@@ -330,6 +330,7 @@ def _lists(coverage: ContractCoverage) -> list[tuple[str, list[str]]]:
     found = [("Keywords that no input reached", coverage.missed)]
     if mutants is not None:
         found.append(("Mutants that survived", mutants.survivors))
+        found.append(("Mutants that are undecided", mutants.undecided))
     return [(title, _listed(texts)) for title, texts in found if texts]
 
 

@@ -71,7 +71,8 @@ class Mutants(Struct, frozen=True, kw_only=True):
     killed: int
     equivalent: int
     """Proved to accept the same values, so that nothing can tell them."""
-    undecided: int
+    undecided: tuple[str, ...] = ()
+    """Those that are neither killed nor proved: the pointer and the change of each."""
     survivors: tuple[str, ...] = ()
     """The pointer and the change of each."""
 

@@ -5,10 +5,13 @@ refuses shows it.
 """
 
 import json
+import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from gateway.contract.schemas.keywords import (
     ANNOTATIONS,
@@ -17,8 +20,8 @@ from gateway.contract.schemas.keywords import (
     SCHEMA_VALUES,
     subschemas,
 )
-from gateway.contract.schemas.pattern_edits import pattern_edits
 from gateway.contract.values.pointers import child, steps
+from gateway.contract.values.schema import matcher
 
 Schema = dict[str, Any]
 
@@ -37,7 +40,7 @@ class Mutant(Struct, frozen=True, kw_only=True):
     operator: str
     """The kind of the change."""
     text: str
-    """The change, such as `/properties/passengers/maximum 19 → 20`."""
+    """The change, such as `/properties/passengers/maximum 19 → 20`. Each mutant has its own."""
     place: tuple[str, ...]
     """The steps to the innermost subschema that differs."""
     schema: Schema
@@ -64,6 +67,7 @@ def mutants(schema: Schema) -> Iterator[Mutant]:
 
     No two of one subschema are the same, and none is the schema itself.
     """
+    named: Counter[str] = Counter()
     for pointer, part in subschemas(schema):
         place = tuple(steps(pointer))
         seen = {_key(part)}
@@ -71,7 +75,11 @@ def mutants(schema: Schema) -> Iterator[Mutant]:
             key = _key(edit.part)
             if key not in seen:
                 seen.add(key)
-                yield _mutant(schema, pointer, place, edit)
+                mutant = _mutant(schema, pointer, place, edit)
+                named[mutant.text] += 1
+                number = named[mutant.text]
+                # A pattern has several places where `+` may become `*`.
+                yield replace(mutant, text=f"{mutant.text} ({number})") if number > 1 else mutant
 
 
 def _mutant(schema: Schema, pointer: str, place: tuple[str, ...], edit: _Edit) -> Mutant:
@@ -194,7 +202,7 @@ def _required(part: Schema, keyword: str) -> _Edits:
 
 
 def _pattern(part: Schema, keyword: str) -> _Edits:
-    for said, other in pattern_edits(part[keyword]):
+    for said, other in _pattern_edits(part[keyword]):
         yield _Edit("pattern changed", (keyword,), said, {**part, keyword: other})
 
 
@@ -369,3 +377,73 @@ def _key(value: Any) -> str:
 def _shown(value: Any) -> str:
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
+
+
+# The edits of a pattern.
+
+_PART: Final = re.compile(
+    r"\\p\{[^}]*\}|\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\{\d+(?:,\d*)?\}|\(\?[:=!<][=!]?|.", re.DOTALL
+)
+_COUNTS: Final = re.compile(r"\{(\d+)(,?)(\d*)\}")
+_RANGES: Final = ("A-Z", "a-z")
+
+
+def _pattern_edits(pattern: str) -> Iterator[tuple[str, str]]:
+    """What differs, and the other pattern: an anchor, a case, or one repetition.
+
+    Only patterns that the validator can run.
+    """
+    parts = _PART.findall(pattern)
+    for said, other in (*_anchors(parts), *_cases(parts), *_repetitions(parts)):
+        if other != pattern and matcher(other) is not None:
+            yield said, other
+
+
+def _anchors(parts: list[str]) -> Iterator[tuple[str, str]]:
+    for index, part in enumerate(parts):
+        if part in {"^", "$"}:
+            yield f"{part} dropped", _joined(parts, index, "")
+    if parts and "^" not in parts:
+        yield "^ added", f"^(?:{''.join(parts)})"
+    if parts and "$" not in parts:
+        yield "$ added", f"(?:{''.join(parts)})$"
+
+
+def _cases(parts: list[str]) -> Iterator[tuple[str, str]]:
+    for index, part in enumerate(parts):
+        if part[0] != "[":
+            continue
+        present = [each for each in _RANGES if each in part]
+        if len(present) == 1:
+            (missing,) = set(_RANGES) - set(present)
+            yield "case ignored", _joined(parts, index, f"{part[:-1]}{missing}]")
+        if part != "[]" and not part.startswith("[^"):
+            yield f"{part} as any character", _joined(parts, index, ".")
+
+
+def _repetitions(parts: list[str]) -> Iterator[tuple[str, str]]:
+    for index, part in enumerate(parts):
+        counts = _COUNTS.fullmatch(part)
+        if counts:
+            for other in _other_counts(int(counts[1]), counts[2], counts[3]):
+                yield f"{part} as {other}", _joined(parts, index, other)
+        elif index and part in {"+", "*", "?"} and parts[index - 1] not in {"+", "*", "?"}:
+            for other in {"+": "*", "*": "+", "?": ""}[part], "":
+                yield f"{part} as {other or 'once'}", _joined(parts, index, other)
+
+
+def _other_counts(low: int, comma: str, high: str) -> Iterator[str]:
+    if not comma:
+        yield from (f"{{{each}}}" for each in (low - 1, low + 1) if each >= 0)
+        return
+    for least, most in (
+        (low - 1, high),
+        (low + 1, high),
+        *(((low, str(int(high) + by)) for by in (-1, 1)) if high else ()),
+    ):
+        if least >= 0 and (not most or least <= int(most)):
+            yield f"{{{least},{most}}}"
+
+
+def _joined(parts: list[str], index: int, other: str) -> str:
+    return "".join([*parts[:index], other, *parts[index + 1 :]])

@@ -5,7 +5,6 @@ none of them tells the two, it is asked for a proof that none can, and then for 
 """
 
 import json
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from copy import copy
@@ -34,12 +33,14 @@ from gateway.contract.values.schema import PREFIX, Validator
 Schema = dict[str, Any]
 _Place = tuple[str, ...]
 
-MAX_SEARCHES: Final = 16
-"""How many mutants of one part are given to the slow search."""
-MAX_PARTS: Final = 40
-"""For how many parts."""
+MAX_SEARCHES: Final = 400
+"""How many mutants of one schema are given to the slow search."""
+MAX_VAIN: Final = 12
+"""How many searches may decide nothing: each of them takes its time to the end."""
 _TOO_MANY: Final = Undecided("too many are searched already")
-_MAX_PROVED: Final = 8000
+_MAX_BASES: Final = 8
+"""How many examples are taken."""
+_MAX_PROVED: Final = 1500
 """Characters of a part. Of a larger one, no proof is asked for before values are tried."""
 _MAX_SHRINKS: Final = 150
 """How many members and items are left out at most to make a value smaller."""
@@ -76,14 +77,13 @@ class Search:
         """`examples`: valid values, which are more readable than made ones."""
         self._schema = schema
         self._admits = Validator(schema).admits
-        self._mutant: Mutant | None = None
-        self._is_mutant = self._admits
+        self._judges: dict[int, tuple[Mutant, Callable[[Any], bool]]] = {}
         self._definitions = schema.get("$defs", {})
         self._probes = Probes(self._definitions)
         self._uses = dict(_uses(schema))
         self._known: dict[tuple[str, str], list[Any]] = {}
         self._made: dict[str, tuple[list[Any], Iterator[Any]]] = {}
-        self._searches: Counter[str] = Counter()
+        self._searches = self._vain = 0
         self._trusts_parts = not any(
             keyword in part for _, part in subschemas(schema) for keyword in _ANNOTATION_READERS
         )
@@ -91,18 +91,20 @@ class Search:
 
     def _bases(self, examples: Sequence[Any]) -> Iterator[Any]:
         """Valid values with few members."""
-        valid = [each for each in examples if self._admits(each)]
-        for each in valid[:2]:
-            yield smallest(each, self._admits)
-        yield from valid[:2]
+        valid = [each for each in examples if self._admits(each)][:_MAX_BASES]
+        yield from (smallest(each, self._admits) for each in valid)
+        yield from valid
         with suppress(NoSample):
             yield self._probes.sample(self._schema)
         with suppress(NoSample):
             yield self._probes.full(self._schema)
 
-    def admits(self, value: Any) -> bool:
-        """Whether the schema admits `value`."""
-        return self._admits(value)
+    def judge(self, mutant: Mutant) -> Callable[[Any], bool]:
+        """Whether `mutant` admits a value. Each is compiled once."""
+        if id(mutant) not in self._judges:
+            # With the mutant itself, so that no other one gets its id.
+            self._judges[id(mutant)] = mutant, Validator(mutant.schema).admits
+        return self._judges[id(mutant)][1]
 
     def told(self, mutant: Mutant) -> Told:
         """How `mutant` differs. The part that changes is compared first, then what is around it."""
@@ -127,7 +129,7 @@ class Search:
         for local in self._local(before, after, [*self._given(levels)]):
             whole = self._whole(mutant, levels, local)
             if whole is not None:
-                yield admits(mutant.schema, whole[0]), whole
+                yield self.judge(mutant)(whole[0]), whole
 
     def _part(self, schema: Schema, place: _Place) -> Any:
         return part_of(schema, follow(schema, pointer_of(place)))
@@ -196,18 +198,20 @@ class Search:
         found: dict[bool, tuple[Any]] = {}
         for whole in (self._whole(mutant, levels, each) for each in witnesses):
             if whole is not None:
-                found.setdefault(admits(mutant.schema, whole[0]), whole)
+                found.setdefault(self.judge(mutant)(whole[0]), whole)
         return Told(found.get(True), found.get(False), is_different=bool(witnesses))
 
     def _compared(self, before: Any, after: Any) -> tuple[Containment, Containment]:
         """Whether `after` is contained in `before`, and `before` in `after`."""
         one, other = _as_schema(before), _as_schema(after)
         if not (covers(one, other) and covers(other, one)):
-            key = key_of(before)
-            self._searches[key] += 1
-            if self._searches[key] > MAX_SEARCHES or len(self._searches) > MAX_PARTS:
+            self._searches += 1
+            if self._searches > MAX_SEARCHES or self._vain >= MAX_VAIN:
                 return _TOO_MANY, _TOO_MANY
-        return _contained(key_of(one), key_of(other)), _contained(key_of(other), key_of(one))
+        keys = key_of(one), key_of(other)
+        found = _contained(*keys), _contained(*reversed(keys))
+        self._vain += any(isinstance(each, Undecided) for each in found)
+        return found
 
     def _whole(self, mutant: Mutant, levels: list[_Level], local: Any) -> tuple[Any] | None:
         """A value that tells the two, with `local` at the end of `levels`. In a tuple."""
@@ -219,9 +223,7 @@ class Search:
         return None
 
     def _tells(self, mutant: Mutant, value: Any) -> bool:
-        if self._mutant is not mutant:
-            self._mutant, self._is_mutant = mutant, Validator(mutant.schema).admits
-        return self._admits(value) is not self._is_mutant(value)
+        return self._admits(value) is not self.judge(mutant)(value)
 
     def _levels(self, place: _Place) -> list[_Level]:
         """The parts of the value from the root to that at `place`."""
@@ -356,13 +358,27 @@ def _smaller(value: Any, holds: Callable[[Any], bool], left: list[int]) -> Any:
             inner = _smaller(value[name], partial(_holds_at, holds, value, name), left)
             value = {**value, name: inner}
     elif isinstance(value, list):
-        for index in reversed(range(len(value))):
-            fewer = [*value[:index], *value[index + 1 :]]
-            value = fewer if _is_try(left) and holds(fewer) else value
+        value = _shorter(value, holds, left)
         for index in range(len(value)):
+            if left[0] <= 0:
+                break
             inner = _smaller(value[index], partial(_holds_at, holds, value, index), left)
             value = [*value[:index], inner, *value[index + 1 :]]
     return value
+
+
+def _shorter(items: list[Any], holds: Callable[[Any], bool], left: list[int]) -> list[Any]:
+    """`items` without some that stand together: many first, then each of those that are left."""
+    size = len(items)
+    while size and left[0] > 0:
+        end = len(items)
+        while end > 0 and _is_try(left):
+            start = max(0, end - size)
+            fewer = [*items[:start], *items[end:]]
+            items = fewer if holds(fewer) else items
+            end = start
+        size //= 2
+    return items
 
 
 def _is_try(left: list[int]) -> bool:

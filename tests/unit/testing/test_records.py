@@ -168,7 +168,7 @@ def covered(schema, survivors=(), missed=()):
         keywords=10,
         seen=10 - len(missed),
         missed=missed,
-        mutants=Mutants(killed=9, equivalent=2, undecided=1, survivors=survivors),
+        mutants=Mutants(killed=9, equivalent=2, survivors=survivors),
         seconds=0.5,
     )
 
@@ -185,7 +185,7 @@ def test_all_schemas_of_a_contract_are_one_record():
     assert (greet.subject, greet.keywords, greet.seen, greet.seconds) == (GREET, 20, 19, 1.0)
     assert greet.missed == ("output /required",)
     assert greet.mutants == Mutants(
-        killed=18, equivalent=4, undecided=2, survivors=("input /properties/name/maxLength 99",)
+        killed=18, equivalent=4, survivors=("input /properties/name/maxLength 99",)
     )
     assert sent == replace(schemas[1], subject="example.sent")
 

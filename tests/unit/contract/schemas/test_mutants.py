@@ -110,3 +110,12 @@ def test_the_place_of_a_mutant_is_in_the_schema() -> None:
     for _, schema, _, _ in CASES:
         for each in mutants(schema):
             follow(schema, "".join(f"/{step}" for step in each.place))
+
+
+def test_no_two_mutants_have_one_text() -> None:
+    schema = {"type": "string", "pattern": "^[a-z]+-[a-z]+-[a-z]+$"}
+
+    texts = [each.text for each in mutants(schema)]
+
+    assert len(texts) == len(set(texts))
+    assert {"/pattern + as *", "/pattern + as * (2)", "/pattern + as * (3)"} <= {*texts}
