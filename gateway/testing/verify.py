@@ -28,6 +28,7 @@ from gateway.errors import ConfigurationError
 from gateway.settings import Settings
 from gateway.testing.cases import Case, example_cases, made_cases
 from gateway.testing.judging import Verdict, erratic, judged, varying, verdict_on
+from gateway.testing.live_command import LiveOptions, verify_live
 from gateway.testing.options import budget_option, report_option
 from gateway.testing.served import TRANSPORTS, Gateways, World
 from gateway.testing.transports import REST, Ask, BrokenAnswer, CallAnswer, TransportFailed
@@ -172,13 +173,36 @@ def _failure(verdict: Verdict) -> str:
     return f"{verdict.case.origin}{where}: {verdict.cause}"
 
 
-@click.command(epilog="Example: gateway verify --connectors --connector avinode")
+@click.command(epilog="Example: gateway verify --live --connector avinode --since HEAD")
 @click.option(
     "--connectors",
     is_flag=True,
     help="Verify the tools of all connectors (default).",
 )
 @click.option("--connector", help="Only the tools of this connector.")
+@click.option(
+    "--live",
+    "is_live",
+    is_flag=True,
+    help="Call the real upstreams instead, with the tools that only read.",
+)
+@click.option(
+    "--since",
+    metavar="REF|DAY",
+    help="With --live: say what drifted since the shapes that a commit, or the end of a day, has.",
+)
+@click.option(
+    "--keep",
+    "is_keeping",
+    is_flag=True,
+    help="With --live: keep the shapes of the answers in schemas/upstreams/NAME/shapes.json.",
+)
+@click.option(
+    "--overlay",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="With --live: write the OpenAPI Overlay that makes the contract say what was answered.",
+)
 @budget_option
 @report_option
 @settings_options("schemas", "package", "seed")
@@ -189,6 +213,7 @@ def command(
     budget: float | None,
     reports: tuple[Path, ...],
     as_json: bool,
+    is_live: bool,
     **flags: Any,
 ) -> int:
     """Call every tool with its contract's examples over every transport, on mocks.
@@ -200,9 +225,17 @@ def command(
     versions of MCP over HTTP, and stdio, each in its own process. Every result must be valid
     against the tool's output schema, and all transports must return the same. No real system is
     called. Exit code 1 if something fails.
+
+    With --live, the upstreams with credentials are called, slowly: tools that only read, with
+    their examples, and imported GET and HEAD operations. Each answer is compared with the
+    upstream's contract, and with the shapes that --keep has kept. No value is printed or kept.
+    Exit code 1 if an answer breaks the contract or a tool, or none comes; 2 if nothing is live.
     """
     began = time.monotonic()
     del flags["connectors"]  # always true: there is nothing else to verify
+    asked: dict[str, Any] = {n: flags.pop(n) for n in ("since", "is_keeping", "overlay")}
+    if not is_live and any(asked.values()):
+        raise click.UsageError("--since, --keep and --overlay need --live")
     for path in reports:
         form_of(path)
     settings = settings_of(flags)
@@ -211,6 +244,9 @@ def command(
         return FINDINGS
     catalogue = open_project(settings)
     only = None if connector is None else known_connector(catalogue, connector)
+    if is_live:
+        asked |= {"connector": only, "budget": budget, "reports": reports, "as_json": as_json}
+        return verify_live(settings, catalogue, LiveOptions(**asked))
     found, notes = _verified(settings, catalogue, only, budget)
     if as_json:
         print_json(found)

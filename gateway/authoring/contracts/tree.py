@@ -95,6 +95,8 @@ WORKFLOW_SUFFIX: Final = ".arazzo.yaml"
 META: Final = "_meta"
 VECTORS: Final = ".vectors.json"
 """The end of the names of files with test vectors, which are no contracts."""
+SHAPES: Final = "shapes.json"
+"""The shapes of an upstream's answers, beside its contract."""
 IMPORT: Final = "import.yaml"
 """Marks the folder of an imported document, which holds no contract files."""
 _TEXT_SUFFIXES: Final = frozenset({".md", ".txt"})
@@ -353,13 +355,18 @@ def _files(root: Path) -> Iterator[PurePosixPath]:
             names.clear()
             continue
         for name in sorted([*files, *links]):
-            if not _is_hidden(name) and not name.endswith(VECTORS):
-                yield PurePosixPath((current / name).relative_to(root).as_posix())
+            path = PurePosixPath((current / name).relative_to(root).as_posix())
+            if not (_is_hidden(name) or name.endswith(VECTORS) or _are_shapes(path)):
+                yield path
 
 
 def is_import(folder: PurePath, files: Collection[str]) -> bool:
     """Whether `folder`, relative to the schemas folder, holds an imported document."""
     return len(folder.parts) == 2 and folder.parts[0] == UPSTREAMS and IMPORT in files
+
+
+def _are_shapes(path: PurePosixPath) -> bool:
+    return len(path.parts) == 3 and path.parts[0] == UPSTREAMS and path.name == SHAPES
 
 
 def is_read(path: PurePosixPath) -> bool:

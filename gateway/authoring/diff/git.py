@@ -56,6 +56,13 @@ def last_commits(file: Path, number: int) -> list[str]:
     return listed.stdout.decode().split() if listed.returncode == 0 else []
 
 
+def commit_before(day: str, file: Path) -> str | None:
+    """The last commit until the end of a day, `2026-11-30`, that changed `file`. None: none did."""
+    asked = ["rev-list", "-1", f"--before={day}T23:59:59", "HEAD", "--", file.name]
+    listed = _git(asked, file.parent)
+    return listed.stdout.decode().strip() or None if listed.returncode == 0 else None
+
+
 def commit_of(ref: str, folder: Path) -> str | None:
     """The full name of the commit `ref`. None: there is none of this name."""
     if not is_ref(ref, folder):

@@ -16,6 +16,7 @@ from gateway.authoring.contracts import yamltext
 from gateway.authoring.contracts.document import Document, read_document
 from gateway.authoring.contracts.finding import ContractRefused, Finding
 from gateway.authoring.contracts.policies import is_auto_in_vain, limit_problems, policy_problems
+from gateway.authoring.contracts.tree import SHAPES
 from gateway.authoring.contracts.yamltext import written
 from gateway.authoring.openapi.lowering.connector import lower_connector, lower_messages
 from gateway.authoring.openapi.lowering.records import (
@@ -45,7 +46,7 @@ from gateway.errors import ContractError
 
 IMPORT_FILE: Final = "import.yaml"
 OVERLAY_FILE: Final = "overlay.yaml"
-RESERVED_FILES: Final = frozenset({IMPORT_FILE, OVERLAY_FILE})
+RESERVED_FILES: Final = frozenset({IMPORT_FILE, OVERLAY_FILE, SHAPES})
 """Names that the vendor's document cannot have, in upper or lower case."""
 BASE_URL_FIX: Final = "write it like https://api.example.com/v1"
 _MEMBERS: Final = ImportFile.__struct_fields__
