@@ -203,7 +203,11 @@ class AnswerContract:
         found = ComparedAnswer(operation=operation.label, answer=answer, shape=None)
         declared, missing = _declared(operation.replies, reply.status, essence)
         is_json = is_json_essence(essence) and bool(reply.body)
-        if not is_json and (not reply.body or (declared is not None and declared.kind != "json")):
+        # A refusal in plain text may be the API's. A page is that of something before it.
+        is_own = (
+            declared.kind != "json" if declared else reply.status >= 400 and not _is_page(reply)
+        )
+        if not is_json and (not reply.body or is_own):
             return replace(found, differences=self._unknown(operation, answer, missing, None))
         if not is_json:
             shown = shown_type(reply.headers.get("content-type", ""))
@@ -289,6 +293,10 @@ class AnswerContract:
         if not checked.admits(value):
             for each in checked.violations(value):
                 yield look.forbidden(value, each, [] if schema is None else [schema])
+
+
+def _is_page(reply: Reply) -> bool:
+    return essence_of(reply).endswith(("html", "xhtml+xml"))
 
 
 def _declared(

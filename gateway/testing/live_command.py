@@ -123,7 +123,7 @@ def verify_live(settings: Settings, catalogue: Catalogue, options: LiveOptions) 
     recorded = _recorded(found, outcome, plan, time.monotonic() - began)
     for path in options.reports:
         write(recorded, path)
-    return FINDINGS if errors(found) else OK
+    return FINDINGS if errors(found) or not outcome.succeeded else OK
 
 
 def _check(plan: LivePlan, options: LiveOptions) -> None:
@@ -314,6 +314,8 @@ def _reported(
 
 def _lines(plan: LivePlan, outcome: LiveOutcome) -> Iterator[str]:
     yield from plan.skipped
+    if not outcome.succeeded:
+        yield "nothing was checked: no tool answered with a result"
     for why, number in outcome.left_out.items():
         yield f"{amount(number, 'call')} left out, {why}"
     if outcome.refused:

@@ -229,7 +229,8 @@ def command(
     With --live, the upstreams with credentials are called, slowly: tools that only read, with
     their examples, and imported GET and HEAD operations. Each answer is compared with the
     upstream's contract, and with the shapes that --keep has kept. No value is printed or kept.
-    Exit code 1 if an answer breaks the contract or a tool, or none comes; 2 if nothing is live.
+    Exit code 1 if an answer breaks the contract or a tool, or no result comes; 2 if nothing is
+    live.
     """
     began = time.monotonic()
     del flags["connectors"]  # always true: there is nothing else to verify

@@ -6,11 +6,14 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator
 from itertools import pairwise
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import pytest
+import yaml
 
+from gateway.authoring.contracts.document import read_document
+from gateway.authoring.openapi.overlay import apply_overlay
 from tests.fakes.pets import CANARY, GOOD, PetAnswer, PetShop, answered, document, open_shop
 from tests.gateway_process import ended_gateway, run_gateway
 from tests.tls import tls_before
@@ -95,7 +98,9 @@ def test_answers_that_keep_to_the_contract_are_compared_and_nothing_writes(
 def test_what_the_contract_forbids_or_does_not_know_is_named_without_values(
     project: Path, shop: PetShop
 ) -> None:
-    shop.pets = [DRIFTED]
+    # Names that are data, such as an address, are not told either.
+    more = {f"{CANARY}@example.com": 1}
+    shop.pets = [{**DRIFTED, **more, "owner": {"name": CANARY, "phone": CANARY, **more}}]
     code, findings = found(project, shop.url)
     assert code == 1
     assert {(e["severity"], e["rule"], e["pointer"]) for e in findings} == {
@@ -131,6 +136,38 @@ def test_the_overlay_is_accepted_and_makes_the_findings_go_away(
     finally:
         place.unlink()
         run_gateway(project, "generate", environment=OWN)
+
+
+def test_a_contract_written_here_is_compared_and_after_its_overlay_the_lint_names_the_map(
+    made: Path, shop: PetShop, tmp_path: Path
+) -> None:
+    price = {"amount": 5, "currency": "USD"}
+    product = {"sku": CANARY, "title": CANARY, "price": price, "stock": 1, "colour": CANARY}
+    shop.answer = lambda _: answered({"products": [product, product | {"stock": None}]})
+    live = {"GATEWAY_STORE_API_KEY": f"{CANARY}-key", "GATEWAY_STORE_BASE_URL": shop.url}
+    file = tmp_path / "overlay.yaml"
+    asked = ("--connector", "store", "--overlay", str(file), "--json")
+    code, out, _ = verified(made, shop.url, *asked, **live)
+    findings = json.loads(out)["findings"]
+    assert code == 1
+    assert {each["path"] for each in findings} == {"upstreams/store/openapi.yaml"}
+    assert [(each["rule"], each["pointer"]) for each in findings] == [
+        ("live/not-in-contract", "/components/schemas/Product"),
+        ("live/breaks-contract", "/components/schemas/Product/properties/stock"),
+    ]
+    contract = made / "schemas/upstreams/store/openapi.yaml"
+    before = contract.read_bytes()
+    overlay = read_document(tmp_path, PurePosixPath(file.name))
+    value = apply_overlay(overlay, yaml.safe_load(before)).value
+    try:
+        contract.write_text(yaml.safe_dump(value, sort_keys=False), "utf-8")
+        code, out, _ = ended_gateway(made, "lint", environment=OWN)
+        # What the contract says now, the map of the tool does not: its author reads where.
+        assert code == 1
+        assert "tools/store/find_products.yaml" in out
+        assert "upstreams/store" not in out
+    finally:
+        contract.write_bytes(before)
 
 
 def test_a_status_and_a_media_type_that_are_new_are_offered_too(
@@ -266,6 +303,16 @@ def test_an_answer_that_is_of_no_use_is_one_finding_and_never_a_pass(
     assert said in findings[0]["message"]
     assert findings[0]["fix"]
     assert requests in {None, len(shop.seen)}
+
+
+def test_refusals_alone_are_no_pass(project: Path, shop: PetShop) -> None:
+    shop.answer = lambda _: PetAnswer(status=404, body=b"not here", media_type="text/plain")
+    code, out, error = verified(project, shop.url)
+    assert code == 1
+    assert "0 errors" in out
+    assert "the contract does not know the status 404" in out
+    assert "nothing was checked: no tool answered with a result" in error
+    assert "answered with a refusal only, so no result was compared: pets.list_pets" in error
 
 
 def test_an_upstream_that_asks_for_a_pause_gets_it(project: Path, shop: PetShop) -> None:
