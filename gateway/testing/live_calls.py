@@ -55,6 +55,8 @@ LONGEST_WAIT_SECONDS: Final = 60.0
 """How long an upstream may ask to be left alone (`Retry-After`), before it is given up."""
 _MOST_FAILURES: Final = 3
 """In a row. After so many, the upstream is given up."""
+_MOST_SHOWN: Final = 2**20
+"""Bytes of an answer that may show the id of a thing."""
 _MEMORY: Final = Secret("memory:")
 _SAFE: Final = frozenset({"GET", "HEAD"})
 
@@ -115,7 +117,6 @@ class LiveFailure(Struct, frozen=True, kw_only=True):
 class LiveOutcome(Struct, kw_only=True):
     """What became of all calls."""
 
-    replies: list[LiveReply] = []
     failures: list[LiveFailure] = []
     succeeded: set[str] = set()
     refused: set[str] = set()
@@ -231,11 +232,13 @@ async def call_live(
     catalogue: Catalogue,
     plan: LivePlan,
     report: Callable[[str], None],
+    note: Callable[[LiveReply], None],
     budget: float | None = None,
 ) -> LiveOutcome:
     """Make the calls of `plan`, within `budget` seconds. Raises an `OperatorError`.
 
-    The gateway's state is in memory, and no tool is granted but those of the plan.
+    `note` gets each reply as soon as its call has ended: all of them would take much memory. The
+    gateway's state is in memory, and no tool is granted but those of the plan.
     """
     grants = {ADMINISTRATOR: frozenset(each.entry.id for each in plan.calls)}
     with tempfile.TemporaryDirectory(prefix="gateway-live-") as folder:
@@ -251,7 +254,7 @@ async def call_live(
         gateway = Gateway.open(apart, grants=grants)
         gateway.set_catalogue(catalogue)
         async with gateway:
-            run = _LiveRun(gateway, catalogue, plan, report)
+            run = _LiveRun(gateway, catalogue, plan, report, note)
             await run.all(None if budget is None else time.monotonic() + budget)
             return run.outcome
 
@@ -263,8 +266,10 @@ class _LiveRun:
         catalogue: Catalogue,
         plan: LivePlan,
         report: Callable[[str], None],
+        note: Callable[[LiveReply], None],
     ) -> None:
         self.outcome = LiveOutcome()
+        self._note = note
         self._catalogue = catalogue
         self._plan = plan
         self._report = report
@@ -355,15 +360,16 @@ class _LiveRun:
 
     def _note_replies(self, call: LiveCall) -> None:
         for name, each in self._recorders.items():
-            self.outcome.replies += [
-                LiveReply(tool=call.entry.id, upstream=name, operation=operation, reply=reply)
-                for operation, reply in each.seen
-            ]
+            for operation, reply in each.seen:
+                self._note(
+                    LiveReply(tool=call.entry.id, upstream=name, operation=operation, reply=reply)
+                )
 
     def _note_shown(self, call: LiveCall, arguments: Mapping[str, Any]) -> None:
         """Keep what a list has shown, also if it breaks the document."""
         seen = self._recorders[call.upstream].seen
-        if _is_made(call) and seen and seen[-1][1].status < 300:
+        is_shown = bool(seen) and seen[-1][1].status < 300
+        if _is_made(call) and is_shown and len(seen[-1][1].body) <= _MOST_SHOWN:
             with suppress(InvalidReply):
                 self._shown[call.entry.id] = (arguments, object_of(json_of(seen[-1][1].body)))
 

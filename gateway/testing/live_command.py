@@ -99,11 +99,12 @@ def verify_live(settings: Settings, catalogue: Catalogue, options: LiveOptions) 
     # What fails is a finding, and no line of a log.
     level = settings.log_level if "log_level" in settings.origins else "error"
     start_logs(replace(settings, log_level=level), catalogue=catalogue)
+
+    def note(reply: LiveReply) -> None:
+        _note(seen[reply.upstream], reply)
+
     with progress("verify") as report:
-        outcome = asyncio.run(call_live(settings, catalogue, plan, report, options.budget))
-        report("comparing")
-        for reply in outcome.replies:
-            _note(seen[reply.upstream], reply)
+        outcome = asyncio.run(call_live(settings, catalogue, plan, report, note, options.budget))
     found = _findings(seen, outcome)
     asked = {each.upstream for each in plan.calls}
     reports = [
