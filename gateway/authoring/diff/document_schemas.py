@@ -1,12 +1,14 @@
 """The schemas of an OpenAPI document, in the form in which they are compared."""
 
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import Any, Final, Literal, NamedTuple
 
 from gateway.authoring.diff import prepared as forms
 from gateway.authoring.diff.changes import ChangePlace, Direction
 from gateway.authoring.diff.prepared import UNREAD, Later, prepared
 from gateway.authoring.diff.surface import ExchangedSchema, Locate
+from gateway.authoring.diff.texts import as_value
 from gateway.authoring.openapi.reading.bundle import REFUSED
 from gateway.authoring.openapi.reading.dialect import WIDENING, Directions, component_of, hide
 from gateway.authoring.openapi.reading.normalise import NormalDocument
@@ -17,7 +19,13 @@ _REFERENCE: Final = "#/components/schemas/"
 _OUTPUT: Final = frozenset(
     {Direction.RESPONSE, Direction.UPSTREAM_RESPONSE, Direction.EVENT, Direction.TOOL_OUTPUT}
 )
-Side = Literal["input", "output"]
+Side = Literal["input", "output", "input text", "output text"]
+_ENCODINGS: Final = {
+    "base64": "^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$",
+    "base32": "^[A-Z2-7]*=*$",
+    "base16": "^([0-9A-Fa-f]{2})*$",
+}
+"""The texts that `contentEncoding` means (RFC 4648). Who reads them refuses others."""
 _EXTENSIBLE: Final = "x-extensible-enum"
 """The values that are read. Readers of what is sent are ready for others."""
 
@@ -40,14 +48,17 @@ class DocumentSchemas:
         self._directions = Directions(components, lambda: None)
         self._is_evaluated = any(forms.evaluates(each.raw) for each in document.files)
         written = _Components({clean: components[name] for clean, name in self._names.items()})
-        self._definitions: dict[Side, Later] = {
-            "input": Later(self._names, lambda name: self._component(name, "input"), written),
-            "output": Later(self._names, lambda name: self._component(name, "output"), written),
+        sides: tuple[Side, ...] = ("input", "output", "input text", "output text")
+        self._definitions = {
+            side: Later(self._names, partial(self._component, side), written) for side in sides
         }
 
-    def exchange(self, name: str, direction: Direction, written: WrittenSchema) -> ExchangedSchema:
-        """The exchange of one schema."""
-        side: Side = "output" if direction in _OUTPUT else "input"
+    def exchange(
+        self, name: str, direction: Direction, written: WrittenSchema, *, is_text: bool = False
+    ) -> ExchangedSchema:
+        """The exchange of one schema. `is_text`: all its values are written as texts, as in XML."""
+        sides: tuple[Side, Side] = ("input text", "output text") if is_text else ("input", "output")
+        side = sides[direction in _OUTPUT]
         return ExchangedSchema(
             name=name,
             direction=direction,
@@ -87,27 +98,32 @@ class DocumentSchemas:
             member_removed="parameter-removed" if is_closed else "",
         )
 
-    def _component(self, name: str, side: Side) -> Any:
+    def _component(self, side: Side, name: str) -> Any:
         return self._prepared(self._components[name], side, frozenset())
 
     def _prepared(self, schema: Any, side: Side, hidden: frozenset[str]) -> Any:
         """`schema` without the members that this direction does not have."""
         if not isinstance(schema, dict):
             return prepared(schema, is_evaluated=self._is_evaluated)
-        hidden |= self._directions.hidden(schema, side)
+        is_input = side.startswith("input")
+        hidden |= self._directions.hidden(schema, "input" if is_input else "output")
 
         def below(keyword: str, value: Any, _: str | int) -> Any:
             passed = hidden if keyword in WIDENING else frozenset[str]()
             return self._prepared(value, side, passed)
 
         schema = self._by_discriminator(self._referring(schema))
-        if side == "input" and "enum" not in schema and isinstance(schema.get(_EXTENSIBLE), list):
+        if is_input and "enum" not in schema and isinstance(schema.get(_EXTENSIBLE), list):
             schema = {**schema, "enum": schema[_EXTENSIBLE]}
+        encoding = schema.get("contentEncoding")
+        is_text = schema.get("type") == "string" and "pattern" not in schema
+        if is_text and isinstance(encoding, str) and encoding in _ENCODINGS:
+            schema = {**schema, "pattern": _ENCODINGS[encoding]}
         found = prepared(schema, below, is_evaluated=self._is_evaluated)
         if hidden:
             hide(found, hidden)
             found = forms.shortened(found, is_evaluated=self._is_evaluated)
-        return found
+        return as_value(found) if side.endswith("text") else found
 
     def _referring(self, schema: dict[str, Any]) -> dict[str, Any]:
         """`schema` with its reference as one to a definition."""

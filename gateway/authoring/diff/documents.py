@@ -18,6 +18,8 @@ from gateway.contract.values.pointers import child
 
 _TEMPLATE: Final = re.compile(r"\{[^}]*\}")
 _LOCATIONS: Final = ("path", "query", "querystring", "header", "cookie")
+_Requirements = tuple[dict[str, frozenset[str] | None], ...]
+_NO_SCOPES: Final = frozenset[str]()
 _UNSENT: Final = frozenset({"accept", "content-type", "authorization"})
 """Header parameters that OpenAPI ignores (3.1 §4.8.12.2)."""
 _STYLES: Final = {"path": "simple", "header": "simple", "query": "form", "cookie": "form"}
@@ -137,7 +139,7 @@ class _Reader:
             place=self._place(operation.pointer),
             parts=parts,
             facts=facts,
-            security=self._security(operation.value),
+            security=self._security(operation),
         )
 
     def _place(self, pointer: str) -> ChangePlace:
@@ -210,9 +212,9 @@ class _Reader:
             return False
         if "type" in found:
             kinds = found["type"]
-            return _SCALARS.issuperset([kinds] if isinstance(kinds, str) else kinds)
+            return all(str(each) in _SCALARS for each in _listed(kinds))
         if "enum" in found or "const" in found:
-            values = found.get("enum", [found.get("const")])
+            values = _listed(found["enum"]) if "enum" in found else [found["const"]]
             return not any(isinstance(each, list | dict) for each in values)
         parts = [found[keyword] for keyword in ("anyOf", "oneOf", "allOf") if keyword in found]
         inside = [self._is_scalar(each, depth + 1) for each in parts[0]] if parts else []
@@ -267,7 +269,9 @@ class _Reader:
                     schema = WrittenSchema(
                         found.value.get(keyword, True), child(found.pointer, keyword)
                     )
-                    exchange = self._schemas.exchange(shown[0], direction, schema)
+                    exchange = self._schemas.exchange(
+                        shown[0], direction, schema, is_text=media_type.endswith(("/xml", "+xml"))
+                    )
                     parts[shown[0]] = msgspec.structs.replace(
                         exchange,
                         added=rules[0],
@@ -319,16 +323,19 @@ class _Reader:
         others = tuple(f"headers of {each}" for each in wider)
         parts[name] = msgspec.structs.replace(exchange, fallback=others)
 
-    def _security(self, operation: Mapping[str, Any]) -> tuple[Alternative, ...]:
-        written = operation.get("security", self._document.value.get("security")) or ()
+    def _security(self, operation: Part) -> tuple[Alternative, ...]:
+        owner = operation if "security" in operation.value else Part(self._document.value, "")
         schemes = self._document.value.get("components", {}).get("securitySchemes", {})
+        try:
+            written = msgspec.convert(owner.value.get("security") or (), _Requirements)
+        except msgspec.ValidationError as error:
+            pointer = child(owner.pointer, "security")
+            fix = "give a list of objects, each with a list of scopes for each scheme"
+            finding = self._document.finding(pointer, "document/shape", str(error), fix)
+            raise PartRefused(finding) from None
         return tuple(
-            frozenset(
-                (self._scheme(schemes, name), frozenset(scopes or ()))
-                for name, scopes in each.items()
-            )
-            for each in written
-            if isinstance(each, dict)
+            frozenset((self._scheme(schemes, name), scopes or _NO_SCOPES) for name, scopes in each)
+            for each in (one.items() for one in written)
         )
 
     def _scheme(self, schemes: Mapping[str, Any], name: str) -> str:
@@ -357,6 +364,10 @@ def _by_segment(members: Mapping[str, Part], path: str, pointer: str) -> dict[st
     unknown = Part({"in": "path", "schema": {"type": "string"}}, pointer)
     placed = {f"segment {at}": members.get(name, unknown) for at, name in enumerate(names, 1)}
     return placed | {name: part for name, part in members.items() if name not in names}
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
 
 
 def _parameter_name(parameter: Mapping[str, Any]) -> str:

@@ -154,7 +154,7 @@ def _can_run(keyword: str, text: bytes) -> bool:
     """Whether the validator takes the keyword with this value."""
     value = msgspec.json.decode(text)
     if keyword == "format":
-        return value in FORMATS
+        return isinstance(value, str) and value in FORMATS
     try:
         Validator({keyword: value})
     except ValueError:

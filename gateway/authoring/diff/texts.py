@@ -102,7 +102,7 @@ def _pair(one: Any, other: Any) -> tuple[Any, Any]:
         return one, other
     if _is_formed(one) or _is_formed(other):
         return _as_string(one), _as_string(other)
-    return _as_value(one), _as_value(other)
+    return as_value(one), as_value(other)
 
 
 def _with_items(schema: dict[str, Any], items: Any) -> dict[str, Any]:
@@ -155,14 +155,14 @@ def _is_formed(schema: Any) -> bool:
     return schema.get("minLength", 0) > 1 or not forms.isdisjoint(schema)
 
 
-def _as_value(schema: Any) -> Any:
+def as_value(schema: Any) -> Any:
     """What stands for the texts of `schema`, where a string is any text or one of a list."""
     if not isinstance(schema, dict) or not schema:
         return schema
     if "enum" in schema or "const" in schema:
         values = [_read(each) for each in schema.get("enum", [schema.get("const")])]
         return {"enum": sorted(values, key=encoded)}
-    if joined := _joined(schema, _as_value):
+    if joined := _joined(schema, as_value):
         return joined
     kinds = _types(schema)
     if "string" not in kinds:

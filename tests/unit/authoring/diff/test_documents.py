@@ -433,6 +433,26 @@ def test_a_null_for_credentials_is_none(tmp_path):
     assert diff(tmp_path, *({**DOCUMENT, "security": None} for _ in range(2))) == ()
 
 
+@pytest.mark.parametrize("written", [5, "key", [1], ["key"], [{"key": 1}], {"key": []}])
+def test_credentials_of_another_form_are_refused(tmp_path, written):
+    path = tmp_path / "api.json"
+    broken = changed(OPERATION, lambda at: at.update(security=written))
+    path.write_text(json.dumps(broken), "utf-8")
+    with pytest.raises(ContractError, match="/put/security"):
+        read_document(path, "api.json")
+
+
+@pytest.mark.parametrize("keyword", ["type", "format", "enum", "contentEncoding", "pattern"])
+@pytest.mark.parametrize("value", [5, None, True, [], [5], [{}], {}, "x"])
+def test_a_keyword_of_another_form_is_no_traceback(tmp_path, keyword, value):
+    """Of a parameter, whose style asks for its types, and of a body."""
+    schemas = [(*OPERATION, "parameters", 1, "schema"), NAME]
+    for where in schemas:
+        other = changed(where, lambda at: at.update({keyword: value}))
+        diff(tmp_path, DOCUMENT, other)
+        diff(tmp_path, other, DOCUMENT)
+
+
 def test_any_text_is_said_only_of_what_is_written_as_text(tmp_path):
     def kinds(where, *types):
         return changed(where, lambda at: (at.clear(), at.update(type=[*types])))
