@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import msgspec
 from msgspec import UNSET
+from msgspec.structs import replace
 
 from gateway.authoring.diff.changes import (
     ChangePlace,
@@ -167,21 +168,28 @@ class Comparer:
         old, new = as_texts(old, new)
         outer, inner = (new, old) if grows else (old, new)
         broken: set[tuple[str, str]] = set()
-        for gap in self._gaps(outer, inner):
-            broken.add((gap.candidate.inner.at, gap.candidate.outer.at))
-            yield self._breaking(subject, outer, inner, gap)
-        for gap in self._gaps(inner, outer):
+        if (comparison := self._compared(outer, inner)) is not None:
+            for gap in comparison.gaps():
+                broken.add((gap.candidate.inner.at, gap.candidate.outer.at))
+                change = self._breaking(subject, outer, inner, gap)
+                if gap.witness is not UNSET:
+                    small, refusal = comparison.explained(gap.witness)
+                    change = replace(change, witness=small, refusal=refusal)
+                yield change
+        other = self._compared(inner, outer)
+        for gap in other.gaps() if other is not None else ():
             places = (gap.candidate.outer.at, gap.candidate.inner.at)
             if places not in broken:
                 yield self._safe(subject, outer, inner, gap)
 
-    def _gaps(self, outer: ExchangedSchema, inner: ExchangedSchema) -> Iterator[Gap]:
+    def _compared(self, outer: ExchangedSchema, inner: ExchangedSchema) -> SchemaComparison | None:
+        """Whether `outer` admits all that `inner` does. None: they are written alike."""
         definitions = self._both(outer.definitions, inner.definitions)
         if definitions.are_same(outer.schema, inner.schema):
-            return
+            return None
         key = (id(outer.definitions), id(inner.definitions), outer.direction.may_grow)
         known = self._known.setdefault(key, {})
-        yield from SchemaComparison(definitions, known, outer.schema, inner.schema).gaps()
+        return SchemaComparison(definitions, known, outer.schema, inner.schema)
 
     def _both(self, outer: Mapping[str, Any], inner: Mapping[str, Any]) -> TwoDefinitions:
         key = (id(outer), id(inner))
@@ -210,9 +218,7 @@ class Comparer:
             text=f"{inner.name}: {_what(gap, is_outer_new=grows)}{whom}",
             old=inner_place if grows else outer_place,
             new=outer_place if grows else inner_place,
-            witness=gap.witness,
             accepted_by=("old" if grows else "new") if is_shown else None,
-            refusal=gap.refusal,
         )
 
     def _safe(

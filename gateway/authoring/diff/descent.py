@@ -6,20 +6,21 @@ the whole. What it finds are candidates, because other parts of the schemas may 
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from typing import Any, Final, Literal
 
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
-from gateway.authoring.diff.least import Least
 from gateway.authoring.diff.prepared import UNREAD, WrittenDefinitions, encoded
 from gateway.contract.schemas.containment import Contained, Witness, containment
 from gateway.contract.schemas.dialects import NAMED
+from gateway.contract.schemas.flattening import NoSample
 from gateway.contract.schemas.samples import Schemas
 from gateway.contract.values.pointers import child
-from gateway.contract.values.schema import PREFIX, names_in, with_definitions
+from gateway.contract.values.schema import PREFIX, Validator, names_in
 
 Schema = dict[str, Any]
 Step = tuple[Literal["member", "any member", "item", "any item", "same"], Any]
@@ -31,8 +32,15 @@ _ARRAY: Final = ("items", "prefixItems")
 _WHOLE: Final = frozenset({"unevaluatedProperties", "unevaluatedItems"})
 """Keywords that depend on all others beside them, so that these cannot be taken apart."""
 _MAX_DEPTH: Final = 60
+"""Steps of a chain. What is deeper is compared as a whole."""
 _MOST_BYTES: Final = 400_000
 """Of two schemas that are asked about as wholes."""
+
+
+_MOST_SAMPLED: Final = 100_000
+"""Bytes of a schema of which a sample is made."""
+_LEAST_DEPTH: Final = 12
+_BY_TYPE: Final[Mapping[str, Any]] = {"null": None, "boolean": True, "array": [], "object": {}}
 
 
 class Node(Struct, frozen=True):
@@ -68,28 +76,142 @@ class Candidate(Struct, frozen=True, kw_only=True):
     seed: Any | UnsetType = UNSET
     """A value at this place that this part of `inner` admits, and that of `outer` refuses."""
 
-    @property
-    def key(self) -> tuple[Any, ...]:
-        """The same for the same place, however it is reached."""
-        return (self.outer.at, self.inner.at, self.want, self.name, self.keywords)
+
+class SideDefinitions:
+    """The definitions of one side, with what is made of them once and needed many times."""
+
+    def __init__(self, schemas: Mapping[str, Any]) -> None:
+        self.schemas = schemas
+        self.values = SmallValues(self)
+        self._used: dict[str, tuple[str, ...]] = {}
+        self._texts: dict[str, msgspec.Raw] = {}
+
+    def whole(self, schema: Any) -> Schema:
+        """`schema` as an object with the definitions that it needs."""
+        return self._with(schema, self.schemas)
+
+    def text(self, schema: Any) -> bytes:
+        """`whole` as text."""
+        return encoded(self._with(schema, self._texts))
+
+    def _with(self, schema: Any, definitions: Mapping[str, Any]) -> Schema:
+        if isinstance(schema, bool):
+            return {} if schema else {"not": {}}
+        names = self._needed(schema)
+        return {**schema, "$defs": {name: definitions[name] for name in names}} if names else schema
+
+    def _needed(self, schema: Schema) -> list[str]:
+        found: set[str] = set()
+        waiting = [*names_in(schema)]
+        while waiting:
+            name = waiting.pop()
+            if name in found:
+                continue
+            found.add(name)
+            if name not in self._used:
+                self._used[name] = tuple(names_in(self.schemas[name]))
+                self._texts[name] = msgspec.Raw(encoded(self.schemas[name]))
+            waiting += self._used[name]
+        return sorted(found)
 
 
-def whole(schema: Any, definitions: Mapping[str, Any]) -> Schema:
-    """`schema` as an object with the definitions that it needs."""
-    if isinstance(schema, bool):
-        return {} if schema else {"not": {}}
-    found = with_definitions(schema, definitions)
-    return found if isinstance(found, dict) else {}
+class SmallValues:
+    """Small values of the schemas of one side, around which a witness is put. They may be wrong."""
+
+    def __init__(self, side: SideDefinitions) -> None:
+        self._side = side
+        self._made: dict[str, Any] = {}
+        self._scalars: dict[bytes, Any] = {}
+        self._known: dict[tuple[int, bool], tuple[Any, Any]] = {}
+        """By the identity of a schema, which is kept beside its value so that it stays one."""
+        self._samples = Schemas(side.schemas)
+
+    def quick(self, schema: Any) -> Any:
+        """A value with what `schema` requires."""
+        return self._kept(schema, is_sample=False)
+
+    def sample(self, schema: Any) -> Any:
+        """A valid value. None: there is none. As `quick` for a schema too large to be sampled."""
+        return self._kept(schema, is_sample=True)
+
+    def _kept(self, schema: Any, *, is_sample: bool) -> Any:
+        key = (id(schema), is_sample)
+        if key not in self._known:
+            found = self._sampled(schema) if is_sample else self._least(schema, 0)
+            self._known[key] = (schema, found)
+        return self._known[key][1]
+
+    def _sampled(self, schema: Any) -> Any:
+        if len(self._side.text(schema)) > _MOST_SAMPLED:
+            return self.quick(schema)
+        with suppress(NoSample, LookupError):
+            return self._samples.samples(schema).sample("diff", "1", is_short=True)
+        return None
+
+    def _least(self, schema: Any, depth: int) -> Any:
+        if not isinstance(schema, dict) or depth > _LEAST_DEPTH:
+            return {}
+        if "$ref" in schema:
+            return self._defined(schema["$ref"].removeprefix(PREFIX), depth)
+        if "const" in schema or "enum" in schema:
+            return schema["const"] if "const" in schema else schema["enum"][0]
+        if "allOf" in schema:
+            return self._joined(schema, depth)
+        for keyword in ("anyOf", "oneOf"):
+            if keyword in schema:
+                return self._merged(self._plain(schema, depth), schema[keyword][0], depth)
+        return self._plain(schema, depth)
+
+    def _defined(self, name: str, depth: int) -> Any:
+        if name not in self._made:
+            self._made[name] = {}
+            self._made[name] = self._least(self._side.schemas[name], depth + 1)
+        return self._made[name]
+
+    def _joined(self, schema: Mapping[str, Any], depth: int) -> Any:
+        found = self._least(
+            {key: each for key, each in schema.items() if key != "allOf"}, depth + 1
+        )
+        for part in schema["allOf"]:
+            found = self._merged(found, part, depth)
+        return found
+
+    def _merged(self, found: Any, part: Any, depth: int) -> Any:
+        other = self._least(part, depth + 1)
+        if isinstance(found, dict) and isinstance(other, dict):
+            return {**found, **other}
+        return other
+
+    def _plain(self, schema: Mapping[str, Any], depth: int) -> Any:
+        kind = schema.get("type", "object" if "properties" in schema else None)
+        if isinstance(kind, list):
+            kind = next(each for each in kind if each != "null")
+        if kind == "object":
+            members = schema.get("properties", {})
+            names = schema.get("required", ())
+            return {name: self._least(members.get(name, {}), depth + 1) for name in names}
+        if kind == "array":
+            items = [self._least(each, depth + 1) for each in schema.get("prefixItems", ())]
+            missing = schema.get("minItems", 0) - len(items)
+            return [*items, *[self._least(schema.get("items"), depth + 1)] * min(missing, 20)]
+        return _BY_TYPE[kind] if kind in _BY_TYPE else self._scalar(schema)
+
+    def _scalar(self, schema: Mapping[str, Any]) -> Any:
+        text = encoded(schema)
+        if text not in self._scalars:
+            self._scalars[text] = "x"
+            with suppress(NoSample, LookupError):
+                samples = Schemas({}).samples(dict(schema))
+                self._scalars[text] = samples.sample("least", is_short=True)
+        return self._scalars[text]
 
 
 class TwoDefinitions:
     """The definitions of the two sides of one comparison, and which of them differ."""
 
     def __init__(self, outer: Mapping[str, Any], inner: Mapping[str, Any]) -> None:
-        self.outer = outer
-        self.inner = inner
-        self.least = Least(inner)
-        self.samples = Schemas(inner)
+        self.outer = SideDefinitions(outer)
+        self.inner = SideDefinitions(inner)
         self._differing: frozenset[str] | None = None
 
     @property
@@ -109,8 +231,9 @@ class TwoDefinitions:
     def _found(self) -> Iterator[str]:
         users: dict[str, list[str]] = {}
         waiting: list[str] = []
-        outer, inner = WrittenDefinitions.of(self.outer), WrittenDefinitions.of(self.inner)
-        for name in {**dict.fromkeys(self.outer), **dict.fromkeys(self.inner)}:
+        both = self.outer.schemas, self.inner.schemas
+        outer, inner = map(WrittenDefinitions.of, both)
+        for name in {**dict.fromkeys(both[0]), **dict.fromkeys(both[1])}:
             text = outer.text(name)
             if text is None or text != inner.text(name):
                 waiting.append(name)
@@ -135,6 +258,8 @@ class Descent:
         self._known = known
         self._met = 0
         """How often a pair that differs was met again."""
+        self.skipped: list[tuple[Link, Sequence[Node | None], tuple[Link, ...]]] = []
+        """The arguments of `overlap` for schemas with a branch that has a candidate."""
         self.passed: dict[tuple[str, str], bool] = {}
         """The pairs of definitions that were looked at, and whether there is a candidate."""
 
@@ -142,10 +267,10 @@ class Descent:
         self, outer: Node, inner: Node, chain: tuple[Link, ...] = ()
     ) -> Iterator[Candidate]:
         """The candidates of two schemas."""
-        if self._definitions.are_same(outer.schema, inner.schema) or len(chain) > _MAX_DEPTH:
+        if self._definitions.are_same(outer.schema, inner.schema):
             return
-        outer = _target(outer, self._definitions.outer)
-        inner = _target(inner, self._definitions.inner)
+        outer = _target(outer, self._definitions.outer.schemas)
+        inner = _target(inner, self._definitions.inner.schemas)
         pair = (outer.at, inner.at)
         if not all(at.startswith("#") for at in pair):
             yield from self._compared(outer, inner, chain)
@@ -159,7 +284,14 @@ class Descent:
             yield from found
 
     def _compared(self, outer: Node, inner: Node, chain: tuple[Link, ...]) -> Iterator[Candidate]:
-        if _is_leaf(outer.schema) or _is_leaf(inner.schema) or _are_unlike(outer, inner):
+        is_deep = len(chain) > _MAX_DEPTH
+        is_leaf = _is_leaf(outer.schema) or _is_leaf(inner.schema)
+        if not is_leaf and self._are_respelled(outer, inner):
+            if "oneOf" in outer.schema:
+                partners = self._partners(_parts("oneOf", outer), _parts("anyOf", inner))
+                yield from self.overlap(Link(outer, inner, ("same", None)), partners, chain)
+            return
+        if is_deep or is_leaf or _are_unlike(outer, inner):
             yield from self._leaf(outer, inner, chain)
             return
         yield from self._required(outer, inner, chain)
@@ -172,33 +304,97 @@ class Descent:
         for keyword in _JOINED:
             yield from self._joined(keyword, outer, inner, chain)
 
+    def _are_respelled(self, outer: Node, inner: Node) -> bool:
+        """Whether one has as `oneOf` what the other has as `anyOf`, and all else is the same."""
+        combined = ("oneOf", "anyOf")
+        left, right = ([key for key in combined if key in each.schema] for each in (outer, inner))
+        if len(left) != 1 or len(right) != 1 or left == right:
+            return False
+        rest = [_rest(each.schema, combined) for each in (outer, inner)]
+        branches = [_parts(left[0], outer), _parts(right[0], inner)]
+        is_paired = all(any(self._same(one, other) for one in branches[0]) for other in branches[1])
+        return self._definitions.are_same(*rest) and is_paired
+
     def _one_of(self, outer: Node, inner: Node, chain: tuple[Link, ...]) -> Iterator[Candidate]:
-        """Branches that exclude each other are compared as a whole: one that is narrower may let
-        through what two admitted. That is not asked where a branch breaks by itself."""
+        """Branches that exclude each other: one that is narrower, or gone, may let through what
+        two admitted. That is not asked where a branch breaks by itself."""
         left, right = _parts("oneOf", outer), _parts("oneOf", inner)
-        if self._are_permuted(left, right):
-            return
-        left, right = self._unlike(left, right), self._unlike(right, left)
-        if len(left) == len(right):
-            met = self._met
-            link = (*chain, Link(outer, inner, ("same", None)))
-            pairs = zip(left, right, strict=True)
-            found = [each for pair in pairs for each in self.candidates(*pair, link)]
-            yield from found
-            if found or self._met > met:
-                return
-        one = Node(_only(outer.schema, ("oneOf",)), outer.at)
-        other = Node(_only(inner.schema, ("oneOf",)), inner.at)
-        if not self._same(one, other):
-            yield from self._leaf(one, other, chain, ("oneOf",))
+        partners = self._partners(left, right)
+        met = self._met
+        link = Link(outer, inner, ("same", None))
+        pairs = [(one, other) for one, other in zip(left, partners, strict=True) if other]
+        found = [each for pair in pairs for each in self.candidates(*pair, (*chain, link))]
+        yield from found
+        if len(pairs) < len(right):
+            yield _of_branches(link, chain, UNSET)
+        elif not found and self._met == met:
+            yield from self.overlap(link, partners, chain)
+        else:
+            self.skipped.append((link, partners, chain))
+
+    def _partners(self, left: list[Node], right: list[Node]) -> list[Node | None]:
+        """For each outer branch the inner one that is compared with it."""
+        found: list[Node | None] = [None] * len(left)
+        rest = list(right)
+        texts = {id(each): encoded(each.schema) for each in (*left, *right)}
+
+        def pair(are_alike: Callable[[Node, Node], bool]) -> None:
+            for at, one in enumerate(left):
+                if found[at] is None:
+                    found[at] = next((other for other in rest if are_alike(one, other)), None)
+                    rest[:] = [each for each in rest if each is not found[at]]
+
+        pair(self._same)
+        pair(lambda one, other: texts[id(one)] == texts[id(other)])
+        if len(rest) == found.count(None):
+            pair(lambda _one, _other: True)
+        return found
+
+    def overlap(
+        self, pair: Link, partners: Sequence[Node | None], chain: tuple[Link, ...]
+    ) -> Iterator[Candidate]:
+        """A candidate where a value of one inner branch is one of two outer branches of `oneOf`.
+
+        Each inner branch is contained in its outer one, so no value is of none.
+        """
+        keyword = "oneOf" if "oneOf" in pair.inner.schema else "anyOf"
+        left, right = _parts("oneOf", pair.outer), _parts(keyword, pair.inner)
+        is_open = keyword == "anyOf"
+        wanted = [
+            (one, None if is_open else partner, other)
+            for one, partner in zip(left, partners, strict=True)
+            if is_open or partner is None or not self._same(one, partner)
+            for other in right
+            if partner is None or other.at != partner.at
+        ]
+        seed: Any | UnsetType = UNSET
+        is_proved = True
+        for one, partner, other in wanted:
+            without = [] if partner is None else [{"not": partner.schema}]
+            inside = {"allOf": [other.schema, *without]} if without else other.schema
+            answer = self._asked({"not": one.schema}, inside)
+            is_proved &= isinstance(answer, Contained)
+            if isinstance(answer, Witness) and self._admits(keyword, right, answer.value):
+                seed = answer.value
+                break
+        if not is_proved:
+            yield _of_branches(pair, chain, seed)
+
+    def _admits(self, keyword: str, branches: list[Node], value: Any) -> bool:
+        schema = {keyword: [each.schema for each in branches]}
+        return Validator(self._definitions.inner.whole(schema)).admits(value)
+
+    def _asked(self, outer: Any, inner: Any) -> Any:
+        """What `ask` says of two schemas with their definitions. None: they are too large."""
+        left = self._definitions.outer.text(outer)
+        right = self._definitions.inner.text(inner)
+        return ask(left, right) if len(left) + len(right) <= _MOST_BYTES else None
 
     def _leaf(
         self, outer: Node, inner: Node, chain: tuple[Link, ...], keywords: Sequence[str] = ()
     ) -> Iterator[Candidate]:
         """A candidate of two schemas that are compared as wholes."""
-        left = encoded(whole(outer.schema, self._definitions.outer))
-        right = encoded(whole(inner.schema, self._definitions.inner))
-        answer = ask(left, right) if len(left) + len(right) <= _MOST_BYTES else None
+        answer = self._asked(outer.schema, inner.schema)
         if isinstance(answer, Contained):
             return
         yield Candidate(
@@ -298,11 +494,6 @@ class Descent:
         other = Node(_only(inner.schema, (keyword,)), inner.at)
         yield from self._leaf(one, other, chain, (keyword,))
 
-    def _are_permuted(self, left: list[Node], right: list[Node]) -> bool:
-        """Whether they are written alike, in any order."""
-        one, other = (sorted(encoded(each.schema) for each in nodes) for nodes in (left, right))
-        return one == other and all(self._same(each, each) for each in left)
-
     def _unlike(self, nodes: list[Node], others: list[Node]) -> list[Node]:
         """Those of the nodes that are written otherwise than all the others."""
         texts = {encoded(each.schema) for each in others}
@@ -314,6 +505,20 @@ class Descent:
 
     def _same(self, outer: Node, inner: Node) -> bool:
         return self._definitions.are_same(outer.schema, inner.schema)
+
+
+def _of_branches(pair: Link, chain: tuple[Link, ...], seed: Any) -> Candidate:
+    """The branches of a schema as a whole."""
+    combined = ("oneOf", "anyOf")
+    keywords = [each for each in combined if each in {**pair.outer.schema, **pair.inner.schema}]
+    return Candidate(
+        chain=chain,
+        outer=Node(_only(pair.outer.schema, keywords), pair.outer.at),
+        inner=Node(_only(pair.inner.schema, keywords), pair.inner.at),
+        want="narrowed",
+        keywords=tuple(keywords),
+        seed=seed,
+    )
 
 
 _DIALECTS: Final = re.compile(rb'"%b":"[^"]*"' % NAMED.encode())
@@ -408,7 +613,10 @@ def _may_be(kind: str, schema: Schema) -> bool:
 
 
 def _own(schema: Schema) -> Schema:
-    taken = {*_JOINED, *_OBJECT, *_ARRAY, "required", "oneOf"}
+    return _rest(schema, {*_JOINED, *_OBJECT, *_ARRAY, "required", "oneOf"})
+
+
+def _rest(schema: Schema, taken: Container[str]) -> Schema:
     return {keyword: value for keyword, value in schema.items() if keyword not in taken}
 
 

@@ -12,8 +12,7 @@ from urllib.parse import quote
 
 from msgspec import UNSET, Struct
 
-from gateway.authoring.diff.descent import whole
-from gateway.authoring.diff.least import Least
+from gateway.authoring.diff.descent import SideDefinitions
 from gateway.authoring.diff.prepared import encoded
 from gateway.authoring.diff.surface import (
     Alternative,
@@ -213,8 +212,9 @@ def _refused_by(new: Subject, message: Mapping[str, Any], security: Alternative 
 def _many(part: ExchangedSchema, schema: Any) -> Any:
     """A value of a parameter, with two items if it is a list: one is written alike in any way."""
     if isinstance(schema, dict) and schema.get("type") == "array":
-        item = Least(part.definitions).value(schema.get("items", True))
-        if Validator(whole(schema, part.definitions)).admits([item, item]):
+        side = SideDefinitions(part.definitions)
+        item = side.values.quick(schema.get("items", True))
+        if Validator(side.whole(schema)).admits([item, item]):
             return [item, item]
     return _valid(part, schema)
 
@@ -227,11 +227,12 @@ def _valid(part: ExchangedSchema, schema: Any) -> Any:
     """A small valid value of `schema`. UNSET: none was found."""
     if isinstance(schema, dict) and schema.get("type") == "object" and schema.keys() <= _OPTIONAL:
         return {}
-    together = whole(schema, part.definitions)
+    side = SideDefinitions(part.definitions)
+    together = side.whole(schema)
     if len(encoded(together)) > _MOST_BYTES:
         return UNSET
     admits = Validator(together).admits
-    value = Least(part.definitions).value(schema)
+    value = side.values.quick(schema)
     if not admits(value):
         value = UNSET
         with suppress(NoSample, LookupError):

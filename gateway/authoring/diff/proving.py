@@ -1,8 +1,8 @@
 """Proves that a candidate is no difference, or finds a whole value that shows it."""
 
-from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from functools import cached_property
+from itertools import chain as chained
 from typing import Any, Final
 
 from msgspec import UNSET, Struct, UnsetType
@@ -15,20 +15,16 @@ from gateway.authoring.diff.descent import (
     Step,
     TwoDefinitions,
     ask,
-    whole,
 )
-from gateway.authoring.diff.prepared import encoded
 from gateway.contract.schemas.containment import Contained, Witness, shrunk
-from gateway.contract.schemas.flattening import NoSample
 from gateway.contract.values.schema import Validator
 
 _BASES: Final = 2
 """Values around a witness that are tried."""
 _SHRINKS: Final = 400
 """Values that are tried to make a witness smaller."""
-_ROUNDS: Final = 6
 _MOST_BYTES: Final = 100_000
-"""Of two schemas that are asked about as wholes, or of one that is sampled."""
+"""Of two schemas that are asked about as wholes."""
 _NAMES: Final = ("x", "other", "another_member")
 """Of members that no schema names."""
 
@@ -40,8 +36,6 @@ class Gap(Struct, frozen=True, kw_only=True):
     witness: Any | UnsetType = UNSET
     """A whole value that `inner` admits and `outer` refuses: both were executed. UNSET: none was
     found, and no proof either."""
-    refusal: str = ""
-    """Where and why `outer` refuses it."""
 
 
 class SchemaComparison:
@@ -61,41 +55,40 @@ class SchemaComparison:
 
     @cached_property
     def _accepts(self) -> Validator:
-        return Validator(whole(self._inner.schema, self._definitions.inner))
+        return Validator(self._definitions.inner.whole(self._inner.schema))
 
     @cached_property
     def _refuses(self) -> Validator:
-        return Validator(whole(self._outer.schema, self._definitions.outer))
+        return Validator(self._definitions.outer.whole(self._outer.schema))
 
     def gaps(self) -> Iterator[Gap]:
         """The smallest places where the whole schemas differ. None: it is contained."""
-        dismissed: set[tuple[Any, ...]] = set()
-        reported: set[tuple[Any, ...]] = set()
         descent = Descent(self._definitions, self._known)
-        first: dict[tuple[str, str], bool] = {}
-        for _ in range(_ROUNDS):
-            descent.passed = {}
-            found = list(descent.candidates(self._outer, self._inner))
-            first = first or dict(descent.passed)
-            fresh = [each for each in found if each.key not in dismissed | reported]
-            for each in fresh:
-                gap = self._proved(each)
-                if gap is None:
-                    dismissed.add(each.key)
-                else:
-                    reported.add(each.key)
-                    yield gap
-            if not fresh:
-                break
-        # A place that is made up for here may count where a definition is used elsewhere.
-        if not dismissed:
-            self._known |= first or descent.passed
+        found = list(descent.candidates(self._outer, self._inner))
+        is_made_up_for = yield from self._reported(found)
+        if is_made_up_for:
+            # What was skipped because of a candidate counts if that one is no difference.
+            for each in descent.skipped:
+                yield from self._reported(descent.overlap(*each))
+        else:
+            # A place that is made up for here may count where a definition is used elsewhere.
+            self._known |= descent.passed
+
+    def _reported(self, candidates: Iterable[Candidate]) -> Generator[Gap, None, bool]:
+        """The gaps of candidates. Returns whether the parts around one make up for it."""
+        is_made_up_for = False
+        for each in candidates:
+            gap = self._proved(each)
+            is_made_up_for |= gap is None
+            if gap is not None:
+                yield gap
+        return is_made_up_for
 
     def _proved(self, candidate: Candidate) -> Gap | None:
         """The gap at a candidate. None: the parts around it make up for it."""
-        for value in self._lifted(candidate, candidate.chain, candidate.seed):
+        for value in chained(self._lifted(candidate), self._guessed(candidate)):
             if self._shows(value):
-                return self._gap(candidate, value)
+                return Gap(candidate=candidate, witness=value)
         # The candidate itself may be a part of its place, so the whole schemas are asked at last.
         places = [
             (each, *self._at(candidate, each)) for each in range(len(candidate.chain), -1, -1)
@@ -108,13 +101,13 @@ class SchemaComparison:
             if isinstance(answer, Witness):
                 for value in self._around(chain, answer.value):
                     if self._shows(value):
-                        return self._gap(candidate, value)
+                        return Gap(candidate=candidate, witness=value)
         return Gap(candidate=candidate)
 
     def _asked(self, outer: Node, inner: Node) -> Any:
         """What the whole schemas at two places say. None: they are too large to be asked."""
-        left = encoded(whole(outer.schema, self._definitions.outer))
-        right = encoded(whole(inner.schema, self._definitions.inner))
+        left = self._definitions.outer.text(outer.schema)
+        right = self._definitions.inner.text(inner.schema)
         return ask(left, right) if len(left) + len(right) <= _MOST_BYTES else None
 
     def _at(self, candidate: Candidate, depth: int) -> tuple[Node, Node]:
@@ -127,7 +120,8 @@ class SchemaComparison:
     def _shows(self, value: Any) -> bool:
         return self._accepts.admits(value) and not self._refuses.admits(value)
 
-    def _gap(self, candidate: Candidate, value: Any) -> Gap:
+    def explained(self, value: Any) -> tuple[Any, str]:
+        """The witness `value` as small as can be found, and where and why `outer` refuses it."""
         left = _SHRINKS
 
         def holds(smaller: Any) -> bool:
@@ -137,11 +131,11 @@ class SchemaComparison:
 
         small = shrunk(value, holds)
         violations = self._refuses.violations(small)
-        why = "; ".join(f"{each.pointer or '/'}: {each.detail}" for each in violations[:2])
-        return Gap(candidate=candidate, witness=small, refusal=why)
+        return small, "; ".join(f"{each.pointer or '/'}: {each.detail}" for each in violations[:2])
 
-    def _lifted(self, candidate: Candidate, chain: tuple[Link, ...], seed: Any) -> Iterator[Any]:
-        """Whole values with `seed` at the end of `chain`, or without a required member there."""
+    def _lifted(self, candidate: Candidate) -> Iterator[Any]:
+        """Whole values with the seed at the end of the chain, or without a required member."""
+        chain, seed = candidate.chain, candidate.seed
         if candidate.want == "required":
             for value in self._bases(candidate.inner):
                 if isinstance(value, dict):
@@ -155,31 +149,48 @@ class SchemaComparison:
                     kept = {name: each for name, each in value.items() if name in seed}
                     yield from self._around(chain, {**kept, **seed})
 
+    def _guessed(self, candidate: Candidate) -> Iterator[Any]:
+        """Whole values around values of the place that differs, and of its new branches."""
+        if candidate.want == "required":
+            return
+        sides = self._definitions
+        accepts, refuses = (
+            Validator(side.whole(node.schema))
+            for side, node in ((sides.inner, candidate.inner), (sides.outer, candidate.outer))
+        )
+        old, new = (_branches(each.schema) for each in (candidate.outer, candidate.inner))
+        for each in (candidate.inner.schema, *(one for one in new if one not in old)):
+            for value in (sides.inner.values.quick(each), sides.inner.values.sample(each)):
+                # What differs elsewhere is no witness of this place.
+                if accepts.admits(value) and not refuses.admits(value):
+                    yield from self._around(candidate.chain, value)
+
     def _around(self, chain: tuple[Link, ...], value: Any) -> Iterator[Any]:
         """Whole values with `value` at the end of `chain`."""
         if not chain:
             yield value
             return
-        for number in range(_BASES):
-            made = value
-            for link in reversed(chain):
-                made = _placed(link.step, self._base(link.inner, number), made)
-            yield made
+        has_parts = any(link.step[0] == "same" for link in chain)
+        for is_merged in (True, False) if has_parts else (True,):
+            for number in range(_BASES):
+                made = value
+                for link in reversed(chain):
+                    # A branch may stand for the whole: what another one asks for is not added.
+                    if is_merged or link.step[0] != "same":
+                        made = _placed(link.step, self._base(link.inner, number), made)
+                yield made
 
     def _bases(self, node: Node) -> Iterator[Any]:
         return (self._base(node, number) for number in range(_BASES))
 
     def _base(self, node: Node, number: int) -> Any:
         """A value of `node`: one with little in it, made quickly, and then a sample."""
-        if number == 0:
-            return self._definitions.least.value(node.schema)
-        schema = whole(node.schema, self._definitions.inner)
-        if len(encoded(schema)) > _MOST_BYTES:
-            return self._definitions.least.value(node.schema)
-        with suppress(NoSample, LookupError):
-            samples = self._definitions.samples.samples(node.schema)
-            return samples.sample("diff", str(number), is_short=True)
-        return None
+        values = self._definitions.inner.values
+        return values.sample(node.schema) if number else values.quick(node.schema)
+
+
+def _branches(schema: Any) -> list[Any]:
+    return [*schema.get("oneOf", ()), *schema.get("anyOf", ())] if isinstance(schema, dict) else []
 
 
 def _placed(step: Step, base: Any, value: Any) -> Any:

@@ -474,3 +474,74 @@ def test_a_pattern_that_no_validator_runs_may_go_and_not_come(tmp_path):
     ]
     assert of(diff(tmp_path, *sides), PUT) == {("input-widened", "safe")}
     assert of(diff(tmp_path, *reversed(sides)), PUT) == {("schema-rewritten", "undecided")}
+
+
+def things(schema):
+    """The document whose body and reply are of `schema`."""
+    return changed(("components", "schemas"), lambda at: at.update(Thing=schema))
+
+
+def kind(name, **members):
+    return {
+        "type": "object",
+        "required": ["kind"],
+        "properties": {"kind": {"enum": [name]}, **members},
+    }
+
+
+def person(**members):
+    # As large as those of real documents, which are too large to be compared as wholes.
+    urls = {f"link_{each}": {"type": "string", "format": "uri"} for each in range(20)}
+    return {
+        "type": ["object", "null"],
+        "required": ["id", "login"],
+        "properties": {"id": {"type": "integer"}, "login": {"type": "string"}, **urls, **members},
+    }
+
+
+TEAM = {
+    "type": "object",
+    "required": ["id", "name", *(f"url_{each}" for each in range(6))],
+    "properties": {
+        "id": {"type": "integer"},
+        "name": {"type": "string"},
+        **{f"url_{each}": {"type": "string", "format": "uri"} for each in range(12)},
+    },
+}
+KINDS = [kind(str(each), size={"type": "integer"}) for each in range(20)]
+WIDER = {("input-widened", "safe"), ("output-widened", "breaking")}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ({"oneOf": KINDS}, {"oneOf": [*KINDS, kind("more")]}, WIDER),
+        ({"oneOf": KINDS}, {"oneOf": KINDS[::-1]}, set()),
+        (
+            {"oneOf": [person(), TEAM]},
+            {"oneOf": [person(view={"type": "string"}), TEAM]},
+            {
+                ("input-member-declared", "breaking"),
+                ("output-narrowed", "safe"),
+                ("input-widened", "safe"),
+                # A person whose view is a number was a team too, and is only a team now.
+                ("output-widened", "breaking"),
+            },
+        ),
+        ({"oneOf": KINDS}, {"anyOf": KINDS}, set()),
+        ({"oneOf": [person(), TEAM]}, {"anyOf": [person(), TEAM]}, WIDER),
+    ],
+)
+def test_branches_that_exclude_each_other(tmp_path, old, new, said):
+    assert of(diff(tmp_path, things(old), things(new)), PUT) == said
+
+
+def test_a_change_far_below_is_found(tmp_path):
+    def nested(most):
+        schema = {"type": "string", "maxLength": most}
+        for _ in range(70):
+            schema = {"type": "object", "required": ["a"], "properties": {"a": schema}}
+        return things(schema)
+
+    changes = diff(tmp_path, nested(20), nested(10))
+    assert of(changes, PUT) == {("input-narrowed", "breaking"), ("output-narrowed", "safe")}
