@@ -63,7 +63,8 @@ class Ended(Struct, frozen=True):
 
     def failed(self) -> list[str]:
         """The tests that failed, in their order, or the files that could not be read."""
-        lines = re.findall(r"^(?:FAILED|ERROR) (tests/.+)$", self.output, re.MULTILINE)
+        tests = r"^(?:FAILED|ERROR) ((?:tests|gateway/testing)/.+)$"
+        lines = re.findall(tests, self.output, re.MULTILINE)
         # A parameter may contain " - ", as the text after the test does.
         return [re.match(r"[^\[ ]*(\[.*?\](?= - |$))?", line)[0] for line in lines]  # type: ignore[index]  # it matches any text
 
@@ -103,12 +104,17 @@ class Tree(Struct, frozen=True):
 
     def run(self, arguments: Iterable[str], seconds: float | None = None) -> Ended:
         """Run pytest, and end what it leaves behind."""
-        command = [sys.executable, "-m", "pytest", *_COMMON, *arguments]
+        return self.ended(["-m", "pytest", *_COMMON, *arguments], seconds)
+
+    def ended(
+        self, arguments: Iterable[str], seconds: float | None = None, unset: str = "PYTEST_"
+    ) -> Ended:
+        """Run Python, and end what it leaves behind. `unset`: how variables begin that it lacks."""
         with tempfile.TemporaryFile("w+", errors="replace") as out:
             process = subprocess.Popen(
-                command,
+                [sys.executable, *arguments],
                 cwd=self.folder,
-                env=_environment(self.folder),
+                env=_environment(self.folder, unset),
                 stdin=subprocess.DEVNULL,
                 stdout=out,
                 stderr=subprocess.STDOUT,
@@ -148,8 +154,8 @@ def _write(place: Path, text: bytes | None) -> None:
     os.utime(place, ns=(stamp + 1_000_000_000, stamp + 1_000_000_000))
 
 
-def _environment(folder: Path) -> dict[str, str]:
-    unwanted = ("PYTEST_", "PYTHONDONTWRITEBYTECODE")
+def _environment(folder: Path, unset: str) -> dict[str, str]:
+    unwanted = ("PYTEST_", "PYTHONDONTWRITEBYTECODE", unset)
     kept = {name: text for name, text in os.environ.items() if not name.startswith(unwanted)}
     return {**kept, "PYTHONPATH": str(folder)}
 
