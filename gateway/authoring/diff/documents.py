@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from typing import Any, Final
 
 import msgspec
@@ -20,6 +21,8 @@ _TEMPLATE: Final = re.compile(r"\{[^}]*\}")
 _LOCATIONS: Final = ("path", "query", "querystring", "header", "cookie")
 _Requirements = tuple[dict[str, frozenset[str] | None], ...]
 _NO_SCOPES: Final = frozenset[str]()
+_SCHEMES: Final = "/components/securitySchemes"
+_CREDENTIAL_URLS: Final = ("authorizationUrl", "tokenUrl", "refreshUrl", "deviceAuthorizationUrl")
 _UNSENT: Final = frozenset({"accept", "content-type", "authorization"})
 """Header parameters that OpenAPI ignores (3.1 §4.8.12.2)."""
 _STYLES: Final = {"path": "simple", "header": "simple", "query": "form", "cookie": "form"}
@@ -70,7 +73,7 @@ def document_subjects(
             shown = f"{prefix}{each.method} {path}"
             yield msgspec.structs.replace(each, name=shown) if is_second else each
     if roles is SERVED:
-        yield from reader.servers()
+        yield from reader.addresses()
     for section in ("webhooks", "x-webhooks"):
         for name, item in value.get(section, {}).items():
             pointer = child(child("", section), name)
@@ -82,12 +85,26 @@ class _Reader:
         self._document = document
         self._schemas = DocumentSchemas(document)
 
-    def servers(self) -> Iterator[Subject]:
-        """The addresses of the whole document."""
-        for at, server in enumerate(self._document.value.get("servers") or ()):
-            if isinstance(server, dict) and isinstance(url := server.get("url"), str):
-                place = self._place(child("/servers", at))
-                yield Subject(name=url, kind="server", place=place, parts={})
+    def addresses(self) -> Iterator[Subject]:
+        """The addresses of the whole document, also those at which callers get credentials."""
+        for at, server in enumerate(_listed(self._document.value.get("servers") or [])):
+            yield from self._address(server, "url", child("/servers", at))
+        schemes = self._document.value.get("components", {}).get("securitySchemes", {})
+        for name, scheme in schemes.items():
+            with suppress(PartRefused):
+                part = resolve_part(self._document, scheme, child(_SCHEMES, name))
+                yield from self._address(part.value, "openIdConnectUrl", part.pointer)
+                flows = part.value.get("flows")
+                for flow, written in flows.items() if isinstance(flows, dict) else ():
+                    pointer = child(child(part.pointer, "flows"), flow)
+                    for member in _CREDENTIAL_URLS:
+                        yield from self._address(written, member, pointer)
+
+    def _address(self, owner: Any, member: str, pointer: str) -> Iterator[Subject]:
+        url = owner.get(member) if isinstance(owner, dict) else None
+        if isinstance(url, str):
+            place = self._place(child(pointer, member))
+            yield Subject(name=f"{member} {url}", kind="server", place=place, parts={})
 
     def path_item(
         self, item: Any, pointer: str, roles: Roles, name: str, path: str = ""

@@ -47,9 +47,12 @@ STRUCTURE: Final = (
     ChangeRule("operation-removed", "wire", "error", "Requests to it are refused."),
     ChangeRule("operation-added", "wire", "info", "Nobody calls it yet."),
     ChangeRule(
-        "server-removed", "files", "warning", "Callers may know the operations by this address."
+        "server-removed",
+        "files",
+        "warning",
+        "Callers may know this address of the API or its keys.",
     ),
-    ChangeRule("server-added", "wire", "info", "The operations have one address more."),
+    ChangeRule("server-added", "wire", "info", "Callers need not use the address."),
     ChangeRule(
         "parameter-removed", "wire", "error", "Requests with it are refused or misunderstood."
     ),

@@ -426,7 +426,23 @@ def test_another_address_is_told_and_does_not_fail(tmp_path):
         {"swagger": "2.0", "info": DOCUMENT["info"], "basePath": path, "paths": {}}
         for path in ("/v1", "/v2")
     )
-    assert {each.subject for each in diff(tmp_path, old, new)} == {"/v1", "/v2"}
+    assert {each.subject for each in diff(tmp_path, old, new)} == {"url /v1", "url /v2"}
+
+
+@pytest.mark.parametrize("member", ["authorizationUrl", "tokenUrl"])
+def test_another_address_for_credentials_is_told(tmp_path, member):
+    flow = {"authorizationUrl": "https://a.example/a", "tokenUrl": "https://a.example/t"}
+
+    def with_flow(flow):
+        scheme = {"type": "oauth2", "flows": {"authorizationCode": {**flow, "scopes": {}}}}
+        return changed(("components", "securitySchemes"), lambda at: at.update(own=scheme))
+
+    new = with_flow({**flow, member: "https://b.example/"})
+    changes = diff(tmp_path, with_flow(flow), new)
+    assert {(each.rule, each.subject) for each in changes} == {
+        ("server-removed", f"{member} {flow[member]}"),
+        ("server-added", f"{member} https://b.example/"),
+    }
 
 
 def test_a_null_for_credentials_is_none(tmp_path):
