@@ -12,7 +12,6 @@ from urllib.parse import quote
 
 from msgspec import UNSET, Struct
 
-from gateway.authoring.diff.descent import SideDefinitions
 from gateway.authoring.diff.prepared import encoded
 from gateway.authoring.diff.surface import (
     Alternative,
@@ -23,8 +22,8 @@ from gateway.authoring.diff.surface import (
 )
 from gateway.contract.schemas.containment import shrunk
 from gateway.contract.schemas.flattening import NoSample
-from gateway.contract.schemas.samples import Schemas
-from gateway.contract.values.schema import Validator
+from gateway.contract.schemas.samples import Samples, Schemas
+from gateway.contract.values.schema import with_definitions
 
 _TEMPLATE: Final = re.compile(r"\{[^}]*\}")
 _MOST_BYTES: Final = 100_000
@@ -212,9 +211,8 @@ def _refused_by(new: Subject, message: Mapping[str, Any], security: Alternative 
 def _many(part: ExchangedSchema, schema: Any) -> Any:
     """A value of a parameter, with two items if it is a list: one is written alike in any way."""
     if isinstance(schema, dict) and schema.get("type") == "array":
-        side = SideDefinitions(part.definitions)
-        item = side.values.quick(schema.get("items", True))
-        if Validator(side.whole(schema)).admits([item, item]):
+        item = _valid(part, schema.get("items", True))
+        if item is not UNSET and _samples(part, schema).admits([item, item]):
             return [item, item]
     return _valid(part, schema)
 
@@ -227,15 +225,15 @@ def _valid(part: ExchangedSchema, schema: Any) -> Any:
     """A small valid value of `schema`. UNSET: none was found."""
     if isinstance(schema, dict) and schema.get("type") == "object" and schema.keys() <= _OPTIONAL:
         return {}
-    side = SideDefinitions(part.definitions)
-    together = side.whole(schema)
-    if len(encoded(together)) > _MOST_BYTES:
-        return UNSET
-    admits = Validator(together).admits
-    value = side.values.quick(schema)
-    if not admits(value):
-        value = UNSET
-        with suppress(NoSample, LookupError):
-            samples = Schemas(part.definitions).samples(schema)
-            value = samples.sample("diff", "0", is_short=True)
-    return value if value is UNSET else shrunk(value, admits)
+    with suppress(NoSample, LookupError):
+        samples = _samples(part, schema)
+        if len(encoded(samples.schema)) <= _MOST_BYTES:
+            return shrunk(samples.sample("diff", "0", is_short=True), samples.admits)
+    return UNSET
+
+
+def _samples(part: ExchangedSchema, schema: Any) -> Samples:
+    """The samples of `schema` with the definitions that it needs."""
+    together = with_definitions(schema, part.definitions)
+    definitions = together.get("$defs", {}) if isinstance(together, dict) else {}
+    return Schemas(definitions).samples(together)

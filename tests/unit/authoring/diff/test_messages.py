@@ -59,7 +59,7 @@ CHANGES = {
         post(requestBody=body("application/json")),
         post(),
         ("body-removed", "old", "it takes no body"),
-        {**REQUEST, "content-type": "application/json", "body": "z"},
+        {**REQUEST, "content-type": "application/json", "body": "r"},
     ),
     "no body": (
         post(requestBody=body("application/json")),
@@ -71,13 +71,13 @@ CHANGES = {
         post(requestBody=body("application/json", "text/plain")),
         post(requestBody=body("application/json")),
         ("request-type-removed", "old", "it takes no body of the type text/plain"),
-        {**REQUEST, "content-type": "text/plain", "body": "z"},
+        {**REQUEST, "content-type": "text/plain", "body": "r"},
     ),
     "a media type of an answer": (
         post(responses=answer("application/json", "text/plain")),
         post(responses=answer("application/json")),
         ("reply-type-removed", "old", "it has no reply 200 text/plain"),
-        {"operation": "POST /a", "reply 200 text/plain": "z"},
+        {"operation": "POST /a", "reply 200 text/plain": "r"},
     ),
     "a status": (
         post(responses={**DONE["responses"], "201": {"description": ""}}),
@@ -104,13 +104,13 @@ CHANGES = {
         post(callbacks={"done": {"/b": post(requestBody=body("application/json"))["/a"]}}),
         post(),
         ("callback-removed", "old", "it has no callback of this name"),
-        {"callback": "POST /a callback done /b POST", "body application/json": "z"},
+        {"callback": "POST /a callback done /b POST", "body application/json": "r"},
     ),
     "the body of a callback": (
         post(callbacks={"done": {"/b": post(requestBody=body("application/json"))["/a"]}}),
         post(callbacks={"done": {"/b": post()["/a"]}}),
         ("body-removed", "old", "it has no body"),
-        {"callback": "POST /a callback done /b POST", "body application/json": "z"},
+        {"callback": "POST /a callback done /b POST", "body application/json": "r"},
     ),
 }
 
