@@ -91,9 +91,8 @@ class LivePlan(Struct, frozen=True, kw_only=True):
 
 
 class LiveReply(Struct, frozen=True, kw_only=True):
-    """A reply that came, with the call that it is of."""
+    """A reply that came."""
 
-    tool: str
     upstream: str
     operation: str
     """The id of the upstream's operation."""
@@ -352,18 +351,16 @@ class _LiveRun:
         except GatewayError as error:
             return error
         finally:
-            self._note_replies(call)
+            self._note_replies()
             self._note_shown(call, arguments)
         self.outcome.succeeded.add(call.entry.id)
         # A tool that does without an upstream that failed has not read it.
         return UpstreamUnavailable(" ".join(result.fallbacks)) if result.fallbacks else None
 
-    def _note_replies(self, call: LiveCall) -> None:
+    def _note_replies(self) -> None:
         for name, each in self._recorders.items():
             for operation, reply in each.seen:
-                self._note(
-                    LiveReply(tool=call.entry.id, upstream=name, operation=operation, reply=reply)
-                )
+                self._note(LiveReply(upstream=name, operation=operation, reply=reply))
 
     def _note_shown(self, call: LiveCall, arguments: Mapping[str, Any]) -> None:
         """Keep what a list has shown, also if it breaks the document."""
