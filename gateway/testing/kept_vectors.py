@@ -48,6 +48,8 @@ class KeptVectors(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
 
     schema: str
     """The hash of the schema that they were made of."""
+    digest: str
+    """The hash of the vectors: a file from which a vector was taken would pass with fewer."""
     vectors: tuple[Vector, ...]
 
 
@@ -88,12 +90,13 @@ def schemas_of(catalogue: Catalogue, settings: Settings) -> Iterator[ContractSch
         )
 
 
-def vectors_for(contract: ContractSchema, folder: Path) -> Vectors:
+def vectors_for(contract: ContractSchema, folder: Path, *, is_new: bool = False) -> Vectors:
     """Its vectors: those that the author keeps, else those that are made. `folder`: the schemas.
 
-    Raises `ConfigurationError` for kept vectors that cannot be used.
+    `is_new`: they are made although others are kept. Raises `ConfigurationError` for kept vectors
+    that cannot be used.
     """
-    kept = read_kept(contract, folder)
+    kept = None if is_new else read_kept(contract, folder)
     if kept is None:
         basis = json.dumps([contract.schema, contract.examples], sort_keys=True)
         return _remembered(
@@ -107,7 +110,7 @@ def read_kept(contract: ContractSchema, folder: Path) -> tuple[Vector, ...] | No
     """The vectors that the author keeps. None if there are none.
 
     Raises `ConfigurationError` for a file that does not have the form, is of another schema, or
-    has a vector with another verdict than the schema.
+    was edited by hand, or has a vector with another verdict than the schema.
     """
     file = folder / contract.vectors_path
     if not file.is_file():
@@ -128,7 +131,14 @@ def read_kept(contract: ContractSchema, folder: Path) -> tuple[Vector, ...] | No
         if gate.admits(vector.value) is not vector.valid:
             says = "admits" if vector.valid is False else "refuses"
             raise _refused(contract, f"{at}/valid", f"is wrong: the schema {says} the value")
+    if found.digest != _digest(found.vectors):
+        raise _refused(contract, "/digest", "is not the hash of the vectors: they were edited")
     return found.vectors
+
+
+def _digest(vectors: Sequence[Vector]) -> str:
+    text = json.dumps(msgspec.to_builtins(vectors), sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
 def _refused(contract: ContractSchema, pointer: str, what: str) -> ConfigurationError:
@@ -141,8 +151,8 @@ def written(contract: ContractSchema, vectors: Sequence[Vector]) -> str:
     lines = ",\n".join(
         f"    {json.dumps(msgspec.to_builtins(each), ensure_ascii=False)}" for each in vectors
     )
-    head = json.dumps(schema_hash(contract.schema))
-    return f'{{\n  "schema": {head},\n  "vectors": [\n{lines}\n  ]\n}}\n'
+    head = f'"schema": "{schema_hash(contract.schema)}",\n  "digest": "{_digest(vectors)}"'
+    return f'{{\n  {head},\n  "vectors": [\n{lines}\n  ]\n}}\n'
 
 
 def _remembered(

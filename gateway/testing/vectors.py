@@ -52,12 +52,19 @@ class Vectors(Struct, frozen=True, kw_only=True):
     """Places of keywords that can refuse a value by themselves."""
     missed: tuple[str, ...] = ()
     """Those that no vector passes, or that no vector fails."""
+    is_unsatisfiable: bool = False
+    """It is proved that the schema admits no value."""
     seconds: float = 0.0
     """What it took to make or to judge them."""
 
     @property
     def score(self) -> float:
-        """The share of the mutants that are killed, of those known to differ."""
+        """The share of the mutants that are killed, of those known to differ.
+
+        0 if the schema admits nothing: no vector can say what it is for.
+        """
+        if self.is_unsatisfiable:
+            return 0.0
         decidable = self.killed + len(self.survivors)
         return self.killed / decidable if decidable else 1.0
 
@@ -175,6 +182,7 @@ class _Trial:
             survivors=tuple(survivors),
             keywords=len(places),
             missed=tuple(self._missed(places, chosen)),
+            is_unsatisfiable=self.search.is_hopeless,
         )
 
     def _missed(self, places: list[str], chosen: Sequence[_Candidate]) -> Iterator[str]:

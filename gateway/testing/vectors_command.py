@@ -1,5 +1,6 @@
 """`gateway vectors`."""
 
+from pathlib import Path
 from typing import Any, Final
 
 import click
@@ -29,7 +30,8 @@ def command(*, names: tuple[str, ...], keep: bool, as_json: bool, **flags: Any) 
 
     NAMES are tools, webhooks (provider.event) or events. Without them, all are made. Each vector is
     a small value that the schema admits and a mutant with one other keyword refuses, or the other
-    way round. Exit code 1 if fewer than 95 % of a schema's decidable mutants are told.
+    way round. Exit code 1 if fewer than 95 % of a schema's decidable mutants are told, or no value
+    is valid.
     """
     settings = settings_of(flags)
     check_project(settings)
@@ -38,9 +40,7 @@ def command(*, names: tuple[str, ...], keep: bool, as_json: bool, **flags: Any) 
     with progress("vectors") as report:
         for contract in wanted:
             report(contract.subject)
-            if keep and (settings.schemas / contract.vectors_path).is_file():
-                (settings.schemas / contract.vectors_path).unlink()
-            found.append((contract, vectors_for(contract, settings.schemas)))
+            found.append((contract, vectors_for(contract, settings.schemas, is_new=keep)))
     if keep:
         _keep(found, settings.schemas)
     if as_json:
@@ -57,16 +57,20 @@ def _named(known: list[ContractSchema], names: tuple[str, ...]) -> list[Contract
     return [each for each in known if not names or each.subject.rpartition(" ")[0] in names]
 
 
-def _keep(found: list[tuple[ContractSchema, Vectors]], folder: Any) -> None:
+def _keep(found: list[tuple[ContractSchema, Vectors]], folder: Path) -> None:
     for contract, vectors in found:
         if (folder / contract.path).is_file():
             text = written(contract, vectors.vectors)
             (folder / contract.vectors_path).write_text(text, "utf-8")
+        else:
+            click.echo(plain(f"not kept: {contract.subject} has no schema file"), err=True)
 
 
 def _print(found: list[tuple[ContractSchema, Vectors]]) -> None:
     print_table(_COLUMNS, [_row(contract, vectors) for contract, vectors in found])
     for contract, vectors in found:
+        if vectors.is_unsatisfiable:
+            click.echo(plain(f"error: {contract.subject}: no value is valid under the schema"))
         for text in vectors.survivors:
             click.echo(plain(f"survived: {contract.subject} {text}"))
         for text in vectors.undecided:

@@ -99,6 +99,12 @@ class Search:
         with suppress(NoSample):
             yield self._probes.full(self._schema)
 
+    @property
+    def is_hopeless(self) -> bool:
+        """Whether it is proved that the schema admits no value."""
+        nothing = key_of({"not": {}})
+        return not self.bases and _contained(nothing, key_of(self._schema)) == Contained()
+
     def judge(self, mutant: Mutant) -> Callable[[Any], bool]:
         """Whether `mutant` admits a value. Each is compiled once."""
         if id(mutant) not in self._judges:

@@ -8,6 +8,7 @@ import pytest
 
 from gateway.errors import ConfigurationError
 from gateway.testing.kept_vectors import ContractSchema, read_kept, vectors_for, written
+from gateway.testing.vectors import Vector
 
 CONTRACT = ContractSchema(
     subject="acme.count input",
@@ -46,6 +47,9 @@ def test_without_a_file_nothing_is_kept(folder: Path) -> None:
     ("changes", "where"),
     [
         ({"schema": "0"}, "#/schema"),
+        ({"digest": "0"}, "#/digest"),
+        ({"vectors": []}, "#/digest"),
+        ({"vectors": [{"name": "a", "valid": True, "value": 3}]}, "#/digest"),
         ({"vectors": [{"name": "a", "valid": True, "value": 4}]}, "#/vectors/0/valid"),
         ({"vectors": [{"name": "a", "valid": True, "value": 1}] * 2}, "#/vectors/1/name"),
         ({"vectors": [{"name": "a", "valid": "yes", "value": 1}]}, "another form"),
@@ -71,7 +75,8 @@ def test_text_that_is_no_json_is_refused(folder: Path) -> None:
 
 
 def test_few_kept_vectors_leave_survivors(folder: Path) -> None:
-    keep(folder, vectors=[{"name": "a", "valid": True, "value": 3}])
+    few = written(CONTRACT, [Vector(name="a", valid=True, value=3)])
+    (folder / CONTRACT.vectors_path).write_text(few)
 
     found = vectors_for(CONTRACT, folder)
 
