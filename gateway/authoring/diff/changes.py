@@ -75,6 +75,10 @@ class ChangePlace(Struct, frozen=True):
     pointer: str
 
 
+_NAMED: Final = 3
+"""Contracts that are named in a sentence."""
+
+
 class ContractChange(Struct, frozen=True, kw_only=True):
     """One difference between the old and the new side."""
 
@@ -94,3 +98,14 @@ class ContractChange(Struct, frozen=True, kw_only=True):
     """The side that accepts the witness. The other refuses it."""
     refusal: str = ""
     """Why the other refuses it: pointer and message of its validator."""
+    reached: tuple[str, ...] = ()
+    """The other contracts that use the same shared part in this direction. It is said once."""
+
+    @property
+    def sentence(self) -> str:
+        """The text, with what else is reached."""
+        if not self.reached:
+            return self.text
+        more = ", …" if len(self.reached) > _NAMED else ""
+        others = f"{', '.join(self.reached[:_NAMED])}{more}"
+        return f"{self.text} (a shared part; it reaches {len(self.reached):,} more: {others})"

@@ -1,6 +1,6 @@
 """Compares what two sides offer: which changes are proved safe, and which break whom."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from functools import partial
 from typing import Any, Final
 
@@ -24,19 +24,22 @@ from gateway.authoring.diff.surface import (
     Fact,
     Subject,
     Subjects,
+    Users,
     is_enough,
     lonely,
     paired,
     sent_instead,
 )
 from gateway.authoring.diff.texts import ANY_TEXT, as_texts
-from gateway.contract.values.pointers import child
+from gateway.contract.values.pointers import child, steps
+from gateway.contract.values.schema import PREFIX
 
 _REQUIRED: Final = {True: "input-required-added", False: "output-required-lost"}
 _MEMBER: Final = {True: "input-member-declared", False: "output-member-lost"}
 _NARROWED: Final = {True: "input-narrowed", False: "output-widened"}
 _SAFE: Final = {True: "input-widened", False: "output-narrowed"}
 _DECLARED: Final = ", which refuses only who sent another value under its name before"
+_LISTS: Final = frozenset({"enum", "oneOf", "anyOf"})
 _SHOWN: Final = 60
 """Characters of a value in a text."""
 
@@ -49,6 +52,7 @@ class Comparer:
         self._definitions: dict[tuple[int, int], TwoDefinitions] = {}
         self._known: dict[tuple[int, int, bool], dict[tuple[str, str], bool]] = {}
         self._messages = Messages({}, {})
+        self._users = (Users(()), Users(()))
 
     def changes(
         self, old: Subjects, new: Subjects, step: Callable[[str], None] = lambda _: None
@@ -56,6 +60,7 @@ class Comparer:
         """All changes, in the order of their subjects, each once."""
         found: list[ContractChange] = []
         self._messages = Messages(old, new)
+        self._users = (Users(old.values()), Users(new.values()))
         for name in sorted(old.keys() | new.keys()):
             step(name)
             if name not in new:
@@ -64,7 +69,8 @@ class Comparer:
                 found.append(self._come(new[name]))
             else:
                 found += self._subject(old[name], new[name])
-        return _unique(found)
+        operations = {each.name for each in new.values() if each.kind == "operation"}
+        return _unique(found, operations)
 
     def _gone(self, subject: Subject) -> ContractChange:
         text = f"the {subject.kind} is gone"
@@ -171,7 +177,9 @@ class Comparer:
         if (comparison := self._compared(outer, inner)) is not None:
             for gap in comparison.gaps():
                 broken.add((gap.candidate.inner.at, gap.candidate.outer.at))
-                change = self._breaking(subject, outer, inner, gap)
+                places = (gap.candidate.outer.at, gap.candidate.inner.at)
+                reached = self._reached((old, new), places[::-1] if grows else places, subject)
+                change = replace(self._breaking(subject, outer, inner, gap), reached=reached)
                 if gap.witness is not UNSET:
                     small, refusal = comparison.explained(gap.witness)
                     change = replace(change, witness=small, refusal=refusal)
@@ -180,7 +188,20 @@ class Comparer:
         for gap in other.gaps() if other is not None else ():
             places = (gap.candidate.outer.at, gap.candidate.inner.at)
             if places not in broken:
-                yield self._safe(subject, outer, inner, gap)
+                at = places if grows else places[::-1]
+                reached = self._reached((old, new), at, subject)
+                yield replace(self._safe(subject, outer, inner, gap), reached=reached)
+
+    def _reached(
+        self, parts: tuple[ExchangedSchema, ...], places: tuple[str, ...], subject: str
+    ) -> tuple[str, ...]:
+        """The other contracts that use the definitions at `places`, of the old and the new side."""
+        found: frozenset[str] | None = None
+        for users, part, at in zip(self._users, parts, places, strict=True):
+            if at.startswith("#"):
+                reached = users.of(steps(f"/{at[1:]}")[0], part)
+                found = reached if found is None else found & reached
+        return tuple(sorted((found or frozenset()) - {subject}))
 
     def _compared(self, outer: ExchangedSchema, inner: ExchangedSchema) -> SchemaComparison | None:
         """Whether `outer` admits all that `inner` does. None: they are written alike."""
@@ -300,17 +321,23 @@ def _step(kind: str, where: Any) -> str:
 
 def _keyword(keyword: str, before: Any, after: Any) -> str:
     old, new = before.get(keyword, UNSET), after.get(keyword, UNSET)
-    if keyword == "enum" and isinstance(old, list) and isinstance(new, list):
-        gone = [each for each in old if each not in new]
-        come = [each for each in new if each not in old]
+    if keyword in _LISTS and isinstance(old, list) and isinstance(new, list):
+        gone = [_listed(each) for each in old if each not in new]
+        come = [_listed(each) for each in new if each not in old]
         words = [f"without {_text(gone)}"] if gone else []
         words += [f"with {_text(come)}"] if come else []
-        return f"enum {' and '.join(words)}"
+        return f"{keyword} {' and '.join(words) or 'of the same names, of which one differs'}"
     if old is UNSET:
         return keyword if new is UNSET else f"{keyword} {_text(new)} is new"
     if new is UNSET:
         return f"{keyword} {_text(old)} is gone"
     return f"{keyword} {_text(old)} → {_text(new)}"
+
+
+def _listed(value: Any) -> Any:
+    """A value of an enumeration, or the name of a branch."""
+    is_named = isinstance(value, dict) and list(value) == ["$ref"]
+    return value["$ref"].removeprefix(PREFIX) if is_named else value
 
 
 def _text(value: Any) -> str:
@@ -320,6 +347,22 @@ def _text(value: Any) -> str:
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
 
 
-def _unique(changes: list[ContractChange]) -> tuple[ContractChange, ...]:
-    known = {msgspec.json.encode(each, order="deterministic"): each for each in changes}
+def _unique(
+    changes: list[ContractChange], operations: Container[str]
+) -> tuple[ContractChange, ...]:
+    """Each change once, and one of a shared part as that of the first operation that uses it."""
+    known: dict[bytes, ContractChange] = {}
+    for each in changes:
+        own = replace(each, witness=UNSET, refusal="", reached=())
+        is_once = each.subject in operations and _is_shared(each)
+        key = msgspec.json.encode(replace(own, subject="") if is_once else own)
+        first = known.setdefault(key, each)
+        others = {*first.reached, *each.reached, each.subject} - {first.subject}
+        known[key] = replace(first, reached=tuple(sorted(others)))
     return tuple(known.values())
+
+
+def _is_shared(change: ContractChange) -> bool:
+    """Whether all places of it are in components, which many contracts may use."""
+    places = [each for each in (change.old, change.new) if each is not None]
+    return bool(places) and all(each.pointer.startswith("/components/") for each in places)

@@ -166,9 +166,9 @@ class DocumentSchemas:
 class _Components(forms.WrittenDefinitions):
     """Component schemas as they are written: their references are those of OpenAPI."""
 
-    def uses(self, name: str) -> set[str]:
+    def _found_in(self, schema: Any) -> set[str]:
         found: set[str] = set()
-        waiting = [self._schemas[name]]
+        waiting = [schema]
         while waiting:
             part = waiting.pop()
             if isinstance(part, dict):

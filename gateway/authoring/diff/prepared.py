@@ -4,7 +4,7 @@ Texts, examples and extensions go. What no validator can run stays as text under
 a change of it is never taken for none.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any, Final
 
@@ -36,6 +36,7 @@ class WrittenDefinitions:
 
     def __init__(self, schemas: Mapping[str, Any]) -> None:
         self._schemas = schemas
+        self._used: dict[str, frozenset[str]] = {}
 
     @staticmethod
     def of(definitions: Mapping[str, Any]) -> "WrittenDefinitions":
@@ -50,9 +51,14 @@ class WrittenDefinitions:
         """The text of a definition. None: there is none."""
         return encoded(self._schemas[name]) if name in self._schemas else None
 
-    def uses(self, name: str) -> set[str]:
+    def uses(self, name: str) -> frozenset[str]:
         """The definitions that it refers to directly."""
-        return set(names_in(self._schemas[name]))
+        if name not in self._used:
+            self._used[name] = frozenset(self._found_in(self._schemas[name]))
+        return self._used[name]
+
+    def _found_in(self, schema: Any) -> Iterable[str]:
+        return names_in(schema)
 
 
 class Later(Mapping[str, Any]):

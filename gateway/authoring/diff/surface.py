@@ -1,11 +1,13 @@
 """What one side says of its contracts, in a form in which two sides can be compared."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Literal
 
 from msgspec import Struct
 
 from gateway.authoring.diff.changes import ChangePlace, Direction
+from gateway.authoring.diff.prepared import WrittenDefinitions
+from gateway.contract.values.schema import names_in
 
 Kind = Literal["tool", "operation", "server", "webhook", "event", "callback"]
 Locate = Callable[[str], ChangePlace]
@@ -112,3 +114,44 @@ def _has(part: ExchangedSchema, other: Subject) -> bool:
 
 def _wider(part: ExchangedSchema, other: Subject) -> ExchangedSchema:
     return next(other.parts[name] for name in part.fallback if name in other.parts)
+
+
+class Users:
+    """Which contracts of one side use its definitions, directly or through others."""
+
+    def __init__(self, subjects: Iterable[Subject]) -> None:
+        self._subjects = tuple(subjects)
+        self._direct: dict[tuple[int, bool], dict[str, set[str]]] = {}
+        self._users: dict[int, dict[str, set[str]]] = {}
+
+    def of(self, name: str, part: ExchangedSchema) -> frozenset[str]:
+        """The names of the contracts that reach a definition of `part` in its direction."""
+        direct, users = self._of_contracts(part), self._of_definitions(part.definitions)
+        known: set[str] = set()
+        waiting = [name]
+        while waiting:
+            each = waiting.pop()
+            if each not in known:
+                known.add(each)
+                waiting += users.get(each, ())
+        return frozenset(one for each in known for one in direct.get(each, ()))
+
+    def _of_contracts(self, wanted: ExchangedSchema) -> dict[str, set[str]]:
+        key = (id(wanted.definitions), wanted.direction.may_grow)
+        if key not in self._direct:
+            found = self._direct.setdefault(key, {})
+            for subject in self._subjects:
+                for part in subject.parts.values():
+                    if (id(part.definitions), part.direction.may_grow) == key:
+                        for name in names_in(part.schema):
+                            found.setdefault(name, set()).add(subject.name)
+        return self._direct[key]
+
+    def _of_definitions(self, definitions: Mapping[str, Any]) -> dict[str, set[str]]:
+        if id(definitions) not in self._users:
+            found = self._users.setdefault(id(definitions), {})
+            written = WrittenDefinitions.of(definitions)
+            for name in definitions:
+                for used in written.uses(name):
+                    found.setdefault(used, set()).add(name)
+        return self._users[id(definitions)]

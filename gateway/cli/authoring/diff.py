@@ -180,7 +180,7 @@ def _print_text(found: Judged) -> None:
         known = "" if reason is None else f"  (acknowledged: {reason})"
         is_allowed = each.verdict is ChangeVerdict.BREAKING and each.severity == "info"
         verdict = "breaking, allowed" if is_allowed else each.verdict.value.upper()
-        head = f"{verdict}  {each.subject}  {each.text}"
+        head = f"{verdict}  {each.subject}  {each.sentence}"
         click.echo(plain(f"{head}  [{each.rule} {each.severity} {fingerprint(each)}]{known}"))
         click.echo(plain(f"  {_place(each)}"))
         if each.accepted_by is not None:
@@ -222,7 +222,7 @@ def _print_markdown(old: Side, new: Side, found: Judged) -> None:
     click.echo("\n| | contract | change | rule |\n|---|---|---|---|")
     for each in _sorted(found.changes):
         verdict = each.verdict.value.upper() if found.fails(each) else each.verdict.value
-        cells = (verdict, f"`{_cell(each.subject)}`", _cell(each.text), f"`{each.rule}`")
+        cells = (verdict, f"`{_cell(each.subject)}`", _cell(each.sentence), f"`{each.rule}`")
         click.echo(f"| {' | '.join(cells)} |")
     for each in _sorted(found.changes):
         if each.accepted_by is not None:

@@ -29,7 +29,7 @@ def _check(change: ContractChange) -> Check:
         subject=change.subject,
         check=change.rule,
         outcome=_outcome(change),
-        text=change.text,
+        text=change.sentence,
         severity=change.severity,
         path=at.path if at is not None else None,
         pointer=at.pointer if at is not None else None,

@@ -561,3 +561,29 @@ def test_a_change_far_below_is_found(tmp_path):
 
     changes = diff(tmp_path, nested(20), nested(10))
     assert of(changes, PUT) == {("input-narrowed", "breaking"), ("output-narrowed", "safe")}
+
+
+def test_a_change_of_a_shared_part_is_said_once_with_what_it_reaches(tmp_path):
+    def document(most):
+        limit = {"name": "limit", "in": "query", "schema": {"type": "integer", "maximum": most}}
+        thing = {"type": "object", "properties": {"name": {"type": "string", "maxLength": most}}}
+        operation = {
+            "parameters": [{"$ref": "#/components/parameters/limit"}],
+            "requestBody": BODY,
+            "responses": {"204": {"description": ""}},
+        }
+        return {
+            "openapi": "3.1.0",
+            "info": {"title": "Things", "version": "1"},
+            "paths": {f"/{each}": {"post": operation} for each in "dcba"},
+            "components": {"parameters": {"limit": limit}, "schemas": {"Thing": thing}},
+        }
+
+    changes = diff(tmp_path, document(20), document(10))
+    assert {each.text for each in changes} == {
+        "query parameters: limit: maximum 20 → 10",
+        "body application/json: name: maxLength 20 → 10",
+    }
+    assert [each.subject for each in changes] == ["POST /a", "POST /a"]
+    assert {each.reached for each in changes} == {("POST /b", "POST /c", "POST /d")}
+    assert changes[0].sentence.endswith("it reaches 3 more: POST /b, POST /c, POST /d)")
