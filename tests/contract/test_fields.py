@@ -6,6 +6,7 @@ from typing import Any
 
 from gateway.catalogue import Entry
 from gateway.testing.gateways import Faces
+from gateway.testing.generation import covering_arguments
 from gateway.testing.transports import HANDSHAKE, MODERN
 
 CITY = {"location": "Lisbon"}
@@ -19,6 +20,18 @@ def asked(loop: asyncio.AbstractEventLoop, faces: Faces, *fields: Any) -> Any:
     arguments = json.dumps({**CITY, "fields": list(fields)}).encode()
     found = loop.run_until_complete(faces.ask_all(weather(faces), arguments))
     return list(found.answers.values())
+
+
+def test_the_boundaries_of_other_arguments_come_without_an_empty_selection(
+    gateway_faces: Faces,
+) -> None:
+    """It would be refused by itself, before the tool sees the other arguments."""
+    entry = weather(gateway_faces)
+    made = [json.loads(each) for each in covering_arguments(gateway_faces.catalogue, entry)]
+    valid = [each for each in made if entry.input.admits(each)]
+
+    assert all(each.get("fields") != [] for each in valid)
+    assert len([each for each in valid if "fields" not in each]) > 5
 
 
 def test_selections_share_one_answer_of_the_upstream(
