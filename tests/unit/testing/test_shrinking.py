@@ -3,7 +3,7 @@
 import asyncio
 import json
 
-from gateway.testing.shrinking import shrunk
+from gateway.testing.reducing import shrunk
 
 
 def least(text, fails):
