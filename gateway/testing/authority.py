@@ -6,10 +6,11 @@ What is valid is decided here, neither by the gate under test nor by what a gene
 import re
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, Final, Literal
 
 import jsonschema  # type: ignore[import-untyped]  # it has no stubs
+from referencing import Registry
 from referencing.exceptions import Unresolvable
 
 from gateway.catalogue import Entry
@@ -36,6 +37,23 @@ def _multiple(_: Any, step: Any, instance: Any, __: Any) -> Iterator[jsonschema.
         yield jsonschema.ValidationError("it is no multiple")
 
 
+def _required(
+    optional: frozenset[str], _: Any, names: Any, instance: Any, __: Any
+) -> Iterator[jsonschema.ValidationError]:
+    for name in names if isinstance(instance, dict) else ():
+        if name not in instance and name not in optional:
+            yield jsonschema.ValidationError(f"{name!r} is missing")
+
+
+def _enum(_: Any, known: Any, instance: Any, __: Any) -> Iterator[jsonschema.ValidationError]:
+    """Many documents write the values of the items beside a list."""
+    is_of_items = isinstance(instance, list) and not any(isinstance(e, list) for e in known)
+    for each in instance if is_of_items else [instance]:
+        alike = (o for o in known if isinstance(o, bool) is isinstance(each, bool))
+        if each not in alike:
+            yield jsonschema.ValidationError("it is none of the values")
+
+
 _VALIDATOR: Final = jsonschema.validators.extend(
     jsonschema.Draft202012Validator, {"pattern": _pattern, "multipleOf": _multiple}
 )
@@ -45,9 +63,21 @@ class Authority:
     """Decides by one schema. What it cannot decide, such as a pattern Python cannot compile, it
     says."""
 
-    def __init__(self, schema: Mapping[str, Any] | bool) -> None:
+    def __init__(
+        self,
+        schema: Mapping[str, Any] | bool,
+        registry: Registry[Any] | None = None,
+        optional: frozenset[str] = frozenset(),
+    ) -> None:
+        """`registry`: where references of an upstream's document lead. `optional`: names that no
+        schema of it requires."""
+        kind, known = _VALIDATOR, {}
+        if registry is not None:
+            known = {"registry": registry}
+            changed = {"required": partial(_required, optional), "enum": _enum}
+            kind = jsonschema.validators.extend(kind, changed)
         formats = jsonschema.FormatChecker(_CHECKED)
-        self._validator = _VALIDATOR(schema, format_checker=formats)
+        self._validator = kind(schema, format_checker=formats, **known)
 
     def says(self, value: Any) -> Said:
         """Whether the schema admits `value`."""

@@ -27,7 +27,7 @@ from gateway.testing.kept_vectors import by_subject
 from gateway.testing.links import PROBLEMS, drawn_links, link_lines, link_problems
 from gateway.testing.live import LiveGateway, open_live
 from gateway.testing.runs import SUITE_RUN, SuiteRun, begin
-from gateway.testing.workflow_passes import (
+from gateway.testing.workflows import (
     WorkflowPasses,
     follow_workflows,
     workflows_under_test,
@@ -161,7 +161,7 @@ def gateway_rest_of_budget(pytestconfig: pytest.Config) -> Callable[[], float]:
 
 @pytest.fixture(scope="session")
 def gateway_faces(gateway_loop: Loop, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Faces]:
-    """The project on mocks over REST and both versions of MCP, with all tools granted."""
+    """The project on mocks over REST, both versions of MCP and stdio, with all tools granted."""
     yield from opened(gateway_loop, open_faces(tmp_path_factory.mktemp("gateway")))
 
 

@@ -1,17 +1,18 @@
 """Gateways of this process that serve the project under test, on mocks."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator, Mapping
 from contextlib import asynccontextmanager, nullcontext
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import httpx
 from msgspec import Struct
 from msgspec.structs import replace
 
-from gateway.app import Gateway
+from gateway.app import VERSION, Gateway
 from gateway.app.gateway import Grants
 from gateway.auth.keys import ADMINISTRATOR
 from gateway.auth.principal import Permit
@@ -25,34 +26,43 @@ from gateway.cli.project import check_project, open_project
 from gateway.contract.upstream import Departure, Reply
 from gateway.contract.values import jsontext
 from gateway.settings import Settings, read_settings
-from gateway.testing.cases import Case
+from gateway.testing.cases import Case, stored_operation
 from gateway.testing.judging import (
     Verdict,
     changed_on_the_way,
     changed_on_the_way_back,
     judged,
-    unlike_a_target,
+    verdict_on,
 )
-from gateway.testing.pipes import over_inner_pipes
 from gateway.testing.served import FROZEN
 from gateway.testing.transports import (
     HANDSHAKE,
     MODERN,
     REST,
+    SILENT_SECONDS,
     STDIO,
+    BrokenAnswer,
     CallAnswer,
     Exchange,
     Mcp,
     Rest,
+    TransportFailed,
     client,
     message_in,
     over_http,
     parameters,
     request,
 )
+from gateway.testing.upstream_contracts import ContractBreach
+from gateway.testing.upstream_judge import UpstreamJudge, taken
+from gateway.transports.stdio.server import local_server, run_on_stdio
 
 KEY = "contract-tests-administrator"
+HANGING_SECONDS: Final = 120.0
+"""After this time a call is given up: no mock takes so long."""
 _NO_DEPARTURE = Departure()
+_LARGEST: Final = 2**20
+"""As `max_body_bytes` has it by default."""
 
 
 def project_under_test() -> Settings:
@@ -121,6 +131,7 @@ async def open_site(
     """The project on mocks, with a key for each of `agents`."""
     settings = mocked_settings(data, **variables)
     async with Gateway.open(settings, grants=grants) as gateway:
+        dict(watch(gateway))
         create = gateway.parts.keys.create
         keys = {agent: (await create(agent, "test")).key for agent in agents}
         async with in_memory(gateway, None) as http:
@@ -193,6 +204,8 @@ class CaseAnswers(Struct, frozen=True):
     """By transport, the arguments that the tool got. A kept result needs no tool."""
     made: dict[str, bytes | None]
     """The result that the tool has made then."""
+    breaches: dict[str, ContractBreach]
+    """By transport: the first of them that an upstream's document does not allow."""
 
     @property
     def first(self) -> CallAnswer:
@@ -208,11 +221,11 @@ class CaseAnswers(Struct, frozen=True):
         entry = catalogue.find(case.contract)
         if made := self.made.get(REST):
             found += changed_on_the_way_back(case, entry, made, self.first)
-        for transport, sent in zip(self.answers, self.requests, strict=True):
-            if transport in self.arrived:
-                found += changed_on_the_way(case, entry, transport, self.arrived[transport])
-            if sent is not None:
-                found += unlike_a_target(case, transport, sent.target)
+        for transport, arrived in self.arrived.items():
+            found += changed_on_the_way(case, entry, transport, arrived)
+        for transport, breach in self.breaches.items():
+            verdict = verdict_on(case, transport, str(breach), oracle="request")
+            found.append(replace(verdict, place=breach.pointer))
         return found
 
 
@@ -235,43 +248,68 @@ class Faces:
         self._stdio = None if piped is None else Mcp(piped, MODERN).call
         self._watched = watched
         self.tools = WatchedTools(gateway)
+        self._judged = UpstreamJudge(project_under_test().schemas)
 
     @property
     def sent(self) -> int:
         """How many requests have gone to upstreams so far."""
         return sum(wire.requests for wire in self._watched.values())
 
-    async def mcp(self, entry: Entry, arguments: bytes, version: str) -> CallAnswer:
-        return await self._mcp[version](entry, arguments)
+    async def mcp(
+        self, entry: Entry, arguments: bytes, version: str, key: str | None = None
+    ) -> CallAnswer:
+        return await self._mcp[version](entry, arguments, *(() if key is None else (key,)))
 
-    async def ask_all(self, entry: Entry, arguments: bytes) -> CaseAnswers:
-        """The answers of all transports, one after the other."""
+    async def ask_all(self, entry: Entry, arguments: bytes, key: str | None = None) -> CaseAnswers:
+        """The answers of all transports, one after the other, to a call with an idempotency key."""
+        given = () if key is None else (key,)
         calls: dict[str, Callable[[], Awaitable[CallAnswer]]] = {
-            REST: lambda: self.rest(entry, arguments),
-            f"MCP {MODERN}": lambda: self.mcp(entry, arguments, MODERN),
-            f"MCP {HANDSHAKE}": lambda: self.mcp(entry, arguments, HANDSHAKE),
+            REST: lambda: self.rest(entry, arguments, *given),
+            f"MCP {MODERN}": lambda: self.mcp(entry, arguments, MODERN, *given),
+            f"MCP {HANDSHAKE}": lambda: self.mcp(entry, arguments, HANDSHAKE, *given),
         }
         stdio = self._stdio
         if stdio is not None and b"\n" not in arguments:  # it would end the message
-            calls[STDIO] = lambda: stdio(entry, arguments)
+            calls[STDIO] = lambda: stdio(entry, arguments, *given)
         query = parameters(entry, arguments)
-        if query is not None:
+        if query is not None and key is None:
             calls["GET"] = lambda: self.get(entry, query)
-        found = CaseAnswers({}, [], [], {}, {})
+        found = CaseAnswers({}, [], [], {}, {}, {})
         watched = self._watched.get(entry.operation.connector)
         for name, call in calls.items():
             before, self.tools.last = self.sent, None
-            found.answers[name] = await call()
+            found.answers[name] = await _answered(call)
             if self.tools.last is not None:
                 found.arrived[name], found.made[name] = self.tools.last, self.tools.made
             found.sent.append(self.sent - before)
             found.requests.append(watched.last if watched and found.sent[-1] else None)
+            self._judge(entry, arguments, found.requests[-1])
+            if breaches := taken():
+                found.breaches[name] = breaches[0]
         return found
+
+    def _judge(self, entry: Entry, arguments: bytes, request: WireRequest | None) -> None:
+        """An imported operation sends what it is called with."""
+        if request is not None and entry.operation.is_imported:
+            operation = stored_operation(self.catalogue, entry.id).whole()
+            self._judged.must_say(operation, json.loads(arguments), request)
 
     async def verdicts(self, case: Case) -> list[Verdict]:
         """The verdict on each transport's answer to a case."""
         found = await self.ask_all(self.catalogue.find(case.contract), case.arguments)
         return found.verdicts(case, self.catalogue)
+
+
+async def _answered(call: Callable[[], Awaitable[CallAnswer]]) -> CallAnswer:
+    """The answer, or one that no expectation admits: the call hangs, or contradicts itself."""
+    try:
+        async with asyncio.timeout(HANGING_SECONDS):
+            return await call()
+    except TimeoutError:
+        code, detail = "NO_ANSWER", f"no answer in {HANGING_SECONDS:g} seconds"
+    except BrokenAnswer as broken:
+        code, detail = "BROKEN_ANSWER", str(broken)
+    return CallAnswer(False, 0, code, frozenset(), {"detail": detail})
 
 
 @asynccontextmanager
@@ -292,11 +330,71 @@ async def open_faces(data: Path) -> AsyncIterator[Faces]:
 
 
 def watch(gateway: Gateway) -> Iterator[tuple[str, WatchedWire]]:
-    """Put a watch on the wire of each upstream of a running gateway."""
+    """Put a watch on the wire of each upstream of a running gateway, and judge what is sent."""
+    judge = UpstreamJudge(project_under_test().schemas)
     for name, line in gateway.parts.pipeline.dispatcher._connections.items():
         assert isinstance(line.backend, MockBackend)
+        judge.watch(line.backend, name)
         line.backend._wire = wire = WatchedWire(line.backend._wire)
         yield name, wire
+
+
+class InnerPipes:
+    """Two queues of lines, to the server and from it, as `gateway mcp` has file descriptors."""
+
+    def __init__(self) -> None:
+        self._sent: asyncio.Queue[bytes | None] = asyncio.Queue()
+        self._written: asyncio.Queue[str] = asyncio.Queue()
+
+    async def lines(self, max_bytes: int) -> AsyncIterator[bytes]:  # noqa: ARG002 - nothing is cut
+        """See `Pipes`."""
+        while (line := await self._sent.get()) is not None:
+            yield line
+
+    def output(self) -> "InnerPipes":
+        """See `Pipes`."""
+        return self
+
+    async def write(self, text: str) -> None:
+        """Keep what the server answers."""
+        self._written.put_nowait(text)
+
+    async def flush(self) -> None:
+        """Do nothing: `write` has no buffer."""
+
+    def close(self) -> None:
+        """No more is sent."""
+        self._sent.put_nowait(None)
+
+    async def exchange(self, message: bytes, headers: Mapping[str, str]) -> dict[str, Any]:  # noqa: ARG002 - pipes have none
+        """The response to `message`. Notifications before it are left out."""
+        self._sent.put_nowait(message)
+        try:
+            async with asyncio.timeout(SILENT_SECONDS):
+                while True:
+                    response: dict[str, Any] = json.loads(await self._written.get())
+                    if "method" not in response:
+                        return response
+        except TimeoutError:
+            raise TransportFailed(f"no answer over stdio in {SILENT_SECONDS:g} seconds") from None
+
+
+@asynccontextmanager
+async def over_inner_pipes(gateway: Gateway) -> AsyncIterator[Exchange]:
+    """`gateway` over stdio, for the administrator, until the block ends."""
+    pipes = InnerPipes()
+
+    async def serve() -> None:
+        tools = gateway.local_tools(ADMINISTRATOR)
+        async with local_server(tools, VERSION, max_message_bytes=_LARGEST) as server:
+            await run_on_stdio(server.server, server.largest_bytes, server.shielded, pipes)
+
+    serving = asyncio.create_task(serve())
+    try:
+        yield pipes.exchange
+    finally:
+        pipes.close()
+        await serving
 
 
 @asynccontextmanager

@@ -1,7 +1,6 @@
 """What is judged: the answers of all transports to one case, and what imports promise."""
 
 import json
-import re
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import Any, Final, Literal
@@ -25,6 +24,8 @@ VARYING: Final = "(varies)"
 UNSENDABLE: Final = 400
 """Of arguments that the schema admits and no request can carry, such as an empty path segment."""
 INVALID: Final = 422
+BROKEN_REQUEST: Final = "BROKEN_REQUEST"
+"""The code of an answer to a call that sent an upstream what its contract does not allow."""
 _DEFECT: Final = 500
 _REJECTED: Final = "/problems/upstream-rejected"
 IMPOSSIBLE: Final = "the mock finds no answer that the document allows"
@@ -36,17 +37,20 @@ _NO_OBJECT: Final = -32602
 """MCP's own schema says that arguments are an object (JSON-RPC invalid params)."""
 
 
-_TARGET: Final = re.compile(r"(?:/(?:[\w.~!$&'()*+,;=:@-]|%[0-9A-F]{2})*)+(?:\?\S*)?", re.ASCII)
-"""The target of a request, whose path has nothing unencoded (RFC 3986 §3.3)."""
-
-
 Oracle = Literal[
     "verdict", "pointers", "result", "alike", "sent", "arrived", "request", "server-error"
 ]
-"""What is judged: that a value is admitted as the schema says; where it is refused; that a result
-keeps its contract; that all transports answer alike; that an invalid call sends nothing; that the
-tool gets what its caller sent, and the caller what the tool has made; that what is sent to the
-upstream is a request; that the gateway has no defect."""
+MEANING: Final[Mapping[str, str]] = {
+    "verdict": "the schema says whether arguments are valid, and the answer says otherwise",
+    "pointers": "invalid arguments are refused, but for another place than what is wrong",
+    "result": "the result breaks the tool's own contract",
+    "alike": "one transport answers otherwise than REST",
+    "sent": "arguments that the schema refuses have led to a request to the upstream",
+    "arrived": "the tool got other arguments than its caller has sent, or its result has changed",
+    "request": "what was sent to the upstream, or what its mock has answered, breaks its document",
+    "server-error": "valid arguments end as a defect; its log shows where it was raised",
+}
+"""What a failure of each oracle means, in words for its reader."""
 
 
 class Verdict(Struct, frozen=True, kw_only=True):
@@ -108,6 +112,7 @@ def judged(
             oracle, cause = _wrong_refusal(case, entry, transport, held, is_sent=is_sent)
         elif not answer.accepted and not _may_refuse(case, entry, answer, is_sent=is_sent):
             oracle = "server-error" if answer.status >= _DEFECT else "verdict"
+            oracle = "request" if answer.code == BROKEN_REQUEST else oracle
             cause = answer.refusal
         else:
             oracle, cause = "result", None
@@ -152,13 +157,6 @@ def changed_on_the_way_back(
 def _with_exact_numbers(text: bytes) -> Any:
     """A JSON value in which one number is equal to itself, however it is written: 1e20, 1.0."""
     return json.loads(text, parse_int=Decimal, parse_float=lambda each: Decimal(repr(float(each))))
-
-
-def unlike_a_target(case: Case, transport: str, target: str) -> Iterator[Verdict]:
-    """A failure if the request to the upstream has this target, which is none."""
-    if not _TARGET.fullmatch(target):
-        cause = f"the path of the request has what must be encoded: {target}"
-        yield verdict_on(case, transport, cause, oracle="request")
 
 
 def _placed(verdict: Verdict, answer: CallAnswer) -> Verdict:
@@ -218,7 +216,17 @@ def _wrong_refusal(
         is_right &= _is_placed(case, entry, answer)
         if is_right and _without_request(answer.body) != _without_request(reference.body):
             oracle, is_right = "alike", False
-    return oracle, None if is_right else str(answer.body)
+    return oracle, None if is_right else _told(answer)
+
+
+def _told(answer: CallAnswer) -> str:
+    """What came of invalid arguments instead of a refusal at the right place."""
+    if answer.accepted:
+        return f"accepted, and answered {json.dumps(answer.body, ensure_ascii=False)}"
+    places = ", ".join(
+        f"{pointer or '/'} ({keyword})" for pointer, keyword in sorted(answer.errors)
+    )
+    return f"{answer.refusal}{places and f', at {places}'}"
 
 
 def _is_placed(case: Case, entry: Entry, answer: CallAnswer) -> bool:

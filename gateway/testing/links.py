@@ -5,18 +5,20 @@ To follow a link is to call its source, to take the values that it names, and to
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, Final
 
 import pytest
 from msgspec import Struct
 
 from gateway.amounts import amount
+from gateway.authoring.workflows.expressions import NoValue, Root, Source, Values, as_text
 from gateway.backends.mock.documents import made_arguments
 from gateway.catalogue import Catalogue, Entry, StoredOperation
 from gateway.catalogue.stored import StoredDocument
 from gateway.contract.imported import ImportedLink, LinkInput, LinkValue
 from gateway.contract.operation import Effect
-from gateway.contract.values.pointers import NoSuchPlace, follow
+from gateway.contract.values.pointers import steps
 from gateway.testing import PER_DOCUMENT
 from gateway.testing.cases import MADE_NUMBER, OperationDraw, stored_operation
 from gateway.testing.gateways import Faces
@@ -88,7 +90,8 @@ def link_lines(
         yield f"  not followed: {number} more; `gateway import --dry-run --json` names them"
 
 
-_NOTHING = "The upstream answered 404."
+_ROOTS: Final[Mapping[str, Root]] = {"arguments": "request", "result": "response"}
+_NOTHING: Final = "The upstream answered 404."
 
 
 class NotFollowed(Exception):
@@ -169,8 +172,9 @@ class LinkFollower:
         Raises `NotFollowed`.
         """
         given: dict[str, Any] = {}
+        state = Values(request=arguments, response=result)
         for each in link.inputs:
-            given |= self._input(link.target, each, _value(each.parts, arguments, result))
+            given |= self._input(link.target, each, _value(each.parts, state))
         made = (
             next(iter(made_arguments(entry, MADE_NUMBER, self._seed)), {})
             if {*entry.listing.input_schema.get("required", ())} - given.keys()
@@ -198,25 +202,21 @@ class LinkFollower:
         return await self._faces.rest(entry, json.dumps(arguments).encode())
 
 
-def _value(parts: tuple[LinkValue, ...], arguments: Mapping[str, Any], result: Any) -> Any:
-    found = [_part(each, arguments, result) for each in parts]
-    return found[0] if len(found) == 1 else "".join(_text(each) for each in found)
+def _value(parts: tuple[LinkValue, ...], state: Values) -> Any:
+    found = [_part(each, state) for each in parts]
+    return found[0] if len(found) == 1 else "".join(map(as_text, found))
 
 
-def _part(part: LinkValue, arguments: Mapping[str, Any], result: Any) -> Any:
+def _part(part: LinkValue, state: Values) -> Any:
     if part.source == "constant":
         return part.constant
-    try:
-        found = follow(arguments if part.source == "arguments" else result, part.pointer)
-    except NoSuchPlace:
-        found = None
+    found = None
+    with suppress(NoValue):
+        root = _ROOTS[part.source]
+        found = Source(part.pointer, root, path=(*steps(part.pointer),)).read(state)
     if found is None:
         raise NotFollowed(f"the sample has no value at {part.pointer} of its {part.source}")
     return found
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value)
 
 
 def _fitted(entry: Entry, made: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:

@@ -34,8 +34,9 @@ from gateway.contract.upstream import Upstream
 from gateway.job_policy import WORK_POLICY, WorkPolicy
 from gateway.settings import read_settings
 from gateway.testing.asgi_server import serving
-from gateway.testing.gateways import catalogue_under_test, project_flags
+from gateway.testing.gateways import catalogue_under_test, project_flags, project_under_test
 from gateway.testing.served import UNLIMITED
+from gateway.testing.upstream_judge import UpstreamJudge
 
 KEY = "faults-administrator-0123456789"
 CALL_SECONDS = 20.0
@@ -65,7 +66,11 @@ class FaultyUpstreams:
     ) -> None:
         clock = SystemClock()
         mocked: dict[str, Upstream | ImportedConnector] = {**upstreams, **imported}
-        self._mocks = {name: asgi_app(MockApplication(e, clock)) for name, e in mocked.items()}
+        judge = UpstreamJudge(project_under_test().schemas)
+        self._mocks = {
+            name: asgi_app(judge.over(name, MockApplication(each, clock)))
+            for name, each in mocked.items()
+        }
         self._token_paths = {
             f"/{name}{operation.path}"
             for name, each in upstreams.items()

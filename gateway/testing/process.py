@@ -3,7 +3,7 @@
 `python -m gateway.testing.process serve|mcp`. `serve` reads folders from its standard
 input, and serves from each until SIGTERM; `mcp FOLDER` serves on its pipes. Tools that no agent is
 granted are verified too. `gateway serve` has no setting to grant more than the policy, so this
-module exists.
+module exists. What its mocks are sent is judged by the contracts of the upstreams.
 """
 
 import asyncio
@@ -11,19 +11,28 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
+
+import msgspec
 
 from gateway.app import VERSION, Gateway, ServeOptions, serve
 from gateway.app.gateway import Grants
 from gateway.auth.keys import ADMINISTRATOR
+from gateway.backends.mock.backend import MockBackend
 from gateway.catalogue import Catalogue, open_catalogue
+from gateway.clock import Clock
+from gateway.contract.upstream import Upstream
 from gateway.errors import OperatorError
 from gateway.settings import Settings, read_settings
-from gateway.testing.served import ENDED, READY
+from gateway.testing.served import BREACHES, ENDED, READY
+from gateway.testing.upstream_contracts import ContractBreach
+from gateway.testing.upstream_judge import UpstreamJudge
 from gateway.transports.stdio.server import serve_stdio
 
 
 def main(transport: str, folders: Sequence[str]) -> None:
     """Serve until stopped, or until standard input ends."""
+    _judge_mocks(Path(os.environ["GATEWAY_SCHEMAS"]))
     if transport == "mcp":
         settings = _settings(Path(folders[0]))
         asyncio.run(_serve_stdio(settings, _grants(_catalogue(settings))))
@@ -35,6 +44,22 @@ def main(transport: str, folders: Sequence[str]) -> None:
             _say("reading the contracts")
             catalogue = _catalogue(settings)
         _serve(settings, catalogue)
+
+
+def _judge_mocks(schemas: Path) -> None:
+    """Append what mocks are sent or answer against a contract to a file of the working folder."""
+
+    def report(breach: ContractBreach) -> None:
+        with Path(BREACHES).open("ab") as file:
+            file.write(msgspec.json.encode(breach) + b"\n")
+
+    judge, opened = UpstreamJudge(schemas, report), MockBackend.__init__
+
+    def judged(backend: MockBackend, upstream: Upstream, clock: Clock, **options: Any) -> None:
+        opened(backend, upstream, clock, **options)
+        judge.watch(backend, upstream.name)
+
+    MockBackend.__init__ = judged  # type: ignore[method-assign,assignment]  # of this process
 
 
 def _serve(settings: Settings, catalogue: Catalogue) -> None:

@@ -11,7 +11,7 @@ from gateway.amounts import amount
 from gateway.catalogue import Catalogue
 from gateway.cli.reports.record import Check, ContractCoverage, Mutants, ReplayLines
 from gateway.errors import UnknownOperation
-from gateway.testing.judging import Verdict
+from gateway.testing.judging import MEANING, Verdict
 from gateway.testing.replays import replay_of
 
 CHECKS: Final = "gateway checks"
@@ -29,6 +29,7 @@ _SCHEMA: Final = "gateway_contract_schema"
 _LONG: Final = 4_000
 _GROUPS: Final = 20
 _SHOWN: Final = 3
+_SHOWN_TEXT: Final = 600
 
 
 def checks_of(verdicts: Sequence[Verdict], catalogue: Catalogue) -> list[Check]:
@@ -41,7 +42,10 @@ def checks_of(verdicts: Sequence[Verdict], catalogue: Catalogue) -> list[Check]:
 
 def _check(failed: Sequence[Verdict], catalogue: Catalogue) -> Check:
     first = failed[0]
-    text = "; ".join(f"{each.transport}: {each.cause}" for each in failed)
+    told: dict[str, list[str]] = {}
+    for each in failed:
+        told.setdefault(each.cause, []).append(each.transport)
+    text = "; ".join(f"{', '.join(names)}: {cause}" for cause, names in told.items())
     replay = ReplayLines(command=first.replay)
     with suppress(UnknownOperation):
         replay = replay_of(catalogue.find(first.case.contract), first.case.arguments)
@@ -52,7 +56,7 @@ def _check(failed: Sequence[Verdict], catalogue: Catalogue) -> Check:
         outcome="failed",
         text=text[:_LONG],
         pointer=first.place or None,
-        cause=f"{first.oracle} {first.place} at {where}",
+        cause=" ".join(filter(None, (first.oracle, first.place, "at", where))),
         input=first.case.arguments.decode("utf-8", "backslashreplace"),
         replay=replay,
     )
@@ -148,6 +152,8 @@ def grouped(checks: Iterable[Check]) -> Iterator[str]:
         more = f" and {len(subjects) - _SHOWN} more" if len(subjects) > _SHOWN else ""
         yield f"{amount(number, 'failure')}: {cause}"
         yield f"  {', '.join(subjects[:_SHOWN])}{more}"
+        if alike[0].check in MEANING:
+            yield f"  {MEANING[alike[0].check]}: {alike[0].text[:_SHOWN_TEXT]}"
         replay = alike[0].replay
         for line in (replay.command, replay.curl, replay.rpc):
             if line is not None:

@@ -19,7 +19,7 @@ from gateway.testing.authority import authority_on
 from gateway.testing.cases import Case
 from gateway.testing.gateways import CaseAnswers, catalogue_under_test, open_faces
 from gateway.testing.generation import expected
-from gateway.testing.judging import failures, judged
+from gateway.testing.judging import failures
 from gateway.testing.replays import parted_replay, replay_of
 
 
@@ -54,7 +54,7 @@ def main(text: str) -> int:
         click.echo("the authority cannot say what must come of this")
         return FINDINGS
     case = Case(contract, arguments, "replay", expectation)
-    wrong = failures(judged(case, catalogue, found.answers, is_sent=found.is_sent))
+    wrong = failures(found.verdicts(case, catalogue))
     click.echo(f"expected: {expectation} {_place(entry, arguments)}".rstrip())
     for line in wrong:
         click.echo(plain(f"error: {line}"))

@@ -8,6 +8,7 @@ import msgspec
 
 from gateway.catalogue import Entry
 from gateway.cli.reports.record import ReplayLines
+from gateway.transports.http.call_headers import KEY_META
 
 CURL_KEY: Final = "$GATEWAY_KEY"
 """No line holds a key: the shell puts it in."""
@@ -34,25 +35,27 @@ def parted_replay(text: str) -> tuple[str, bytes]:
     return contract, arguments.strip().encode()
 
 
-def replay_of(entry: Entry, arguments: bytes) -> ReplayLines:
-    """The three lines of a call."""
+def replay_of(entry: Entry, arguments: bytes, key: str | None = None) -> ReplayLines:
+    """The three lines of a call. `key`: its idempotency key."""
     text = arguments.decode("utf-8", "backslashreplace")
+    own = "" if key is None else f" -H {quote(f'idempotency-key: {key}')}"
     curl = (
         f'curl -sS "${{GATEWAY_URL:-http://127.0.0.1:8700}}{entry.operation.route}"'
-        f' -H "authorization: Bearer {CURL_KEY}" -H "content-type: application/json"'
+        f' -H "authorization: Bearer {CURL_KEY}" -H "content-type: application/json"{own}'
         f" --data-binary {quote(text)}"
     )
-    return ReplayLines(
-        command=replay_command(entry.id, arguments), curl=curl, rpc=_rpc(entry.tool.name, arguments)
-    )
+    rpc = _rpc(entry.tool.name, arguments, key)
+    return ReplayLines(command=replay_command(entry.id, arguments), curl=curl, rpc=rpc)
 
 
-def _rpc(tool: str, arguments: bytes) -> str:
+def _rpc(tool: str, arguments: bytes, key: str | None) -> str:
     params: dict[str, object] = {"name": tool}
     try:
         json.loads(arguments)
         params["arguments"] = msgspec.Raw(arguments)
     except ValueError:
         params["arguments"] = arguments.decode("utf-8", "backslashreplace")
+    if key is not None:
+        params["_meta"] = {KEY_META: key}
     message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
     return msgspec.json.encode(message).decode()

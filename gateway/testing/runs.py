@@ -25,7 +25,9 @@ from gateway.testing.records import (
     grouped,
     subject_of,
 )
+from gateway.testing.upstream_judge import taken
 
+_LOGGED: Final = 2_000
 _LEFT_OUT: Final = "left out by the budget"
 _SECONDS: Final[Mapping[str, float]] = {
     "an_agent_lists": 0.003,
@@ -114,6 +116,17 @@ class SuiteRun:
             pytest.skip(_LEFT_OUT)
 
     @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, object, object]:
+        """Fail a test of the suite in which an upstream was sent what it does not allow."""
+        try:
+            result = yield
+        finally:
+            breaches = taken()
+        if breaches and _is_ours(item):
+            pytest.fail("\n".join(dict.fromkeys(map(str, breaches))), pytrace=False)
+        return result
+
+    @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(
         self, item: pytest.Item, call: pytest.CallInfo[None]
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
@@ -125,6 +138,9 @@ class SuiteRun:
                 checks = checks_of(each.verdicts, catalogue_under_test())
                 item.user_properties.append((CHECKS, as_property(checks)))
                 report.user_properties = list(item.user_properties)
+                # The code of the suite tells its reader nothing, and nor do the calls before.
+                report.longrepr = str(each)
+                report.sections = [(name, _last_error(text)) for name, text in report.sections]
         return report
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -167,6 +183,12 @@ def begin(config: pytest.Config) -> None:
     number = config.getoption(SEED_OPTION)
     if number is not None:
         seeding.plant(number)
+
+
+def _last_error(text: str) -> str:
+    """What was logged of the last exception: that of the smallest arguments."""
+    _, mark, last = text.rpartition("Traceback (most recent call last)")
+    return f"{mark}{last}" if mark else text[-_LOGGED:]
 
 
 def _leaves(error: BaseException | None) -> Iterator[BaseException]:

@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
+import msgspec
 from msgspec import Struct
 
 from gateway.testing.transports import (
@@ -27,10 +28,13 @@ from gateway.testing.transports import (
     over_http,
     over_pipes,
 )
+from gateway.testing.upstream_contracts import ContractBreach
 
 PROCESS: Final = "gateway.testing.process"
 READY: Final = "ready"
 ENDED: Final = "ended"
+BREACHES: Final = "breaches.jsonl"
+"""The file of a verification in which processes write what breaks a contract of an upstream."""
 KEY: Final = "key-of-a-verification-0123456789"
 _LOG: Final = ".stderr"
 _LAST_LINES: Final = 10
@@ -78,6 +82,15 @@ class World(Struct, frozen=True):
         """The last lines of each process's standard error."""
         texts = (path.read_text("utf-8", "replace") for path in self.folder.glob(f"*{_LOG}"))
         return [line for text in texts for line in text.splitlines()[-_LAST_LINES:]]
+
+    def breach(self) -> ContractBreach | None:
+        """The first breach of an upstream's contract since this was asked last."""
+        file = self.folder / BREACHES
+        if not file.exists():
+            return None
+        first, *_ = file.read_bytes().splitlines()
+        file.unlink()
+        return msgspec.json.decode(first, type=ContractBreach)
 
     async def start(self, *arguments: str) -> Process:
         """A process under verification, with pipes, whose errors are kept."""

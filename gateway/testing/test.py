@@ -46,12 +46,12 @@ def command(*, arguments: tuple[str, ...], replay: str | None, **flags: Any) -> 
     """Run the contract suite on this project, on mocks. ARGUMENTS are passed to pytest.
 
     For each tool, arguments that its schema allows are accepted and all others are refused, over
-    REST and both versions of MCP alike. A tool gets what its caller sent, and an absent argument
-    means its default. For each agent, exactly the granted tools and arguments exist; what is kept,
-    or repeated by a key, answers no other call. Faults and odd replies of upstreams end in the
-    right errors, no secret is reported, and every webhook that is admitted can be processed. Of
-    each imported document, a few operations and links are tested. Needs the extra `test` of the
-    package.
+    REST, both versions of MCP and stdio alike. A tool gets what its caller sent, and an absent
+    argument means its default. For each agent, exactly the granted tools and arguments exist; what
+    is kept, or repeated by a key, answers no other call. Each request to an upstream is valid by
+    its document. Faults and odd replies of upstreams end in the right errors, no secret is
+    reported, and every webhook that is admitted can be processed. Of each imported document, a few
+    operations and links are tested. Needs the extra `test` of the package.
     """
     drawing = _drawing(flags)
     settings = settings_of(flags)

@@ -27,7 +27,7 @@ from gateway.cli.reports.record import Report as CheckReport
 from gateway.errors import ConfigurationError
 from gateway.settings import Settings
 from gateway.testing.cases import Case, example_cases, made_cases
-from gateway.testing.judging import Verdict, erratic, judged, varying, verdict_on
+from gateway.testing.judging import BROKEN_REQUEST, Verdict, erratic, judged, varying, verdict_on
 from gateway.testing.live_command import LiveOptions, verify_live
 from gateway.testing.options import budget_option, report_option
 from gateway.testing.served import TRANSPORTS, Gateways, World
@@ -107,7 +107,9 @@ async def _pass(
                 if share is not None and answers and time.monotonic() - began > share:
                     break
                 report(f"{name} {case.contract}")
-                answers.append(await _answer(ask, catalogue.find(case.contract), case.arguments))
+                answer = await _answer(ask, catalogue.find(case.contract), case.arguments)
+                breach = gateways.world.breach()
+                answers.append(answer if breach is None else _broken(BROKEN_REQUEST, breach))
     except TransportFailed as failed:
         raise TransportFailed(f"{name}: {failed}") from None
     except _LOST as error:
@@ -121,7 +123,12 @@ async def _answer(ask: Ask, entry: Entry, arguments: bytes) -> CallAnswer:
     try:
         return await ask(entry, arguments)
     except BrokenAnswer as broken:
-        return CallAnswer(False, 0, "BROKEN_ANSWER", frozenset(), {"detail": str(broken)})
+        return _broken("BROKEN_ANSWER", broken)
+
+
+def _broken(code: str, why: object) -> CallAnswer:
+    """What no expectation of a case admits."""
+    return CallAnswer(False, 0, code, frozenset(), {"detail": str(why)})
 
 
 def _tool_report(
@@ -162,7 +169,9 @@ def _check(verdict: Verdict) -> Check:
         check=verdict.oracle,
         outcome="failed",
         text=_failure(verdict),
-        cause=f"{verdict.oracle} {verdict.place} at {verdict.transport or 'REST'}",
+        cause=" ".join(
+            filter(None, (verdict.oracle, verdict.place, "at", verdict.transport or REST))
+        ),
         input=verdict.case.arguments.decode("utf-8", "backslashreplace"),
         replay=ReplayLines(command=verdict.replay),
     )

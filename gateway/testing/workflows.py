@@ -1,8 +1,11 @@
-"""Workflows are followed over one transport, and what came of them is told."""
+"""Workflows are followed over each transport, and what came of them is told."""
 
 import asyncio
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from functools import cache
+from pathlib import Path
 from shlex import quote
 from typing import Any, Final, NoReturn
 
@@ -11,15 +14,43 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from gateway.amounts import amount
+from gateway.app import Gateway
+from gateway.auth.keys import ADMINISTRATOR
 from gateway.authoring.workflows.conditions import BadCondition, Criterion
 from gateway.authoring.workflows.expressions import NoValue, Source, Values, filled
-from gateway.authoring.workflows.reading import FollowUp, Invariant, Step, Workflow
+from gateway.authoring.workflows.reading import (
+    FollowUp,
+    Invariant,
+    Step,
+    Workflow,
+    read_workflows,
+)
 from gateway.catalogue import Catalogue, Entry
 from gateway.cli.reports.record import Check, ReplayLines
 from gateway.errors import UnknownOperation
+from gateway.testing.asgi_server import serving
+from gateway.testing.gateways import (
+    KEY,
+    catalogue_under_test,
+    mocked_settings,
+    over_inner_pipes,
+    project_under_test,
+    watch,
+)
 from gateway.testing.judging import breaks_contract, erratic, masked, varying
-from gateway.testing.transports import Ask, CallAnswer
-from gateway.transports.http.call_headers import KEY_META
+from gateway.testing.replays import replay_of
+from gateway.testing.transports import (
+    HANDSHAKE,
+    MODERN,
+    REST,
+    STDIO,
+    Ask,
+    CallAnswer,
+    Mcp,
+    Rest,
+    client,
+    over_http,
+)
 
 CHECK: Final = "workflow"
 MOST_CALLS: Final = 500
@@ -42,26 +73,9 @@ class Made(Struct, frozen=True):
         return {"status": self.answer.status, "body": self.answer.body}
 
     @property
-    def curl(self) -> str:
-        """The call as a line of a shell, which puts the key in."""
-        key = "" if self.key is None else f" -H {quote(f'idempotency-key: {self.key}')}"
-        return (
-            f'curl -sS "${{GATEWAY_URL:-http://127.0.0.1:8700}}{self.entry.operation.route}"'
-            f' -H "authorization: Bearer $GATEWAY_KEY" -H "content-type: application/json"{key}'
-            f" --data-binary {quote(self.arguments.decode())}"
-        )
-
-    @property
-    def rpc(self) -> str:
-        """The call as a JSON-RPC message."""
-        params: dict[str, Any] = {
-            "name": self.entry.tool.name,
-            "arguments": msgspec.Raw(self.arguments),
-        }
-        if self.key is not None:
-            params["_meta"] = {KEY_META: self.key}
-        message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
-        return msgspec.json.encode(message).decode()
+    def replay(self) -> ReplayLines:
+        """The call as lines to paste."""
+        return replay_of(self.entry, self.arguments, self.key)
 
 
 class UnmetCondition(Struct, frozen=True, kw_only=True):
@@ -91,8 +105,8 @@ class WorkflowRun(Struct, frozen=True, kw_only=True):
         """All calls up to the failure, one line each: the later ones need the earlier ones."""
         return ReplayLines(
             command=f"gateway test -- -k {quote(self.workflow.id)}",
-            curl="\n".join(each.curl for each in self.calls) or None,
-            rpc="\n".join(each.rpc for each in self.calls) or None,
+            curl="\n".join(each.replay.curl or "" for each in self.calls) or None,
+            rpc="\n".join(each.replay.rpc or "" for each in self.calls) or None,
         )
 
     @property
@@ -354,3 +368,66 @@ def check_of(transport: str, run: WorkflowRun, difference: str | None = None) ->
         cause=f"{workflow.id} {failure.pointer if failure else difference or ''}".strip(),
         replay=run.replay if text else ReplayLines(),
     )
+
+
+PASSES: Final = (REST, f"MCP {MODERN}", f"MCP {HANDSHAKE}", STDIO)
+"""The transports over which workflows are followed."""
+_QUICK: Final = "100000"
+"""People of mocks answer at once: a workflow waits for them."""
+
+
+class WorkflowPasses(Struct, frozen=True):
+    """What came of all workflows over each transport."""
+
+    by_transport: Mapping[str, Mapping[str, WorkflowRun]]
+    again: Mapping[str, WorkflowRun]
+    """Of a second pass over REST."""
+
+    def checks(self, workflow: str) -> list[Check]:
+        """A record for each transport."""
+        runs = {name: found[workflow] for name, found in self.by_transport.items()}
+        failed = any(each.failure for each in (*runs.values(), self.again[workflow]))
+        # Where one of them failed, the others have gone further.
+        different = {} if failed else dict(differences(runs, self.again[workflow]))
+        checks = [check_of(name, each, different.get(name)) for name, each in runs.items()]
+        if all(each.outcome == "passed" for each in checks) and failed:
+            checks.append(check_of(f"{REST}, a second time", self.again[workflow]))
+        return checks
+
+
+@cache
+def workflows_under_test() -> tuple[Workflow, ...]:
+    """The workflows of the project, each after those that it needs. Raises `ContractRefused`."""
+    return read_workflows(project_under_test().schemas)
+
+
+async def follow_workflows(workflows: Sequence[Workflow], folder: Path) -> WorkflowPasses:
+    """Follow `workflows` over each transport, each time with a gateway and mocks of its own.
+
+    `folder` is empty, for the state of the gateways.
+    """
+    passes: list[dict[str, WorkflowRun]] = []
+    for number, name in enumerate((*PASSES, REST)):
+        async with _opened(folder / str(number), name) as (catalogue, ask):
+            passes.append(await run_all(workflows, catalogue, ask))
+    return WorkflowPasses(dict(zip(PASSES, passes, strict=False)), passes[-1])
+
+
+@asynccontextmanager
+async def _opened(data: Path, transport: str) -> AsyncIterator[tuple[Catalogue, Ask]]:
+    """A gateway on mocks, with all tools granted, at work: mocks send it their webhooks."""
+    settings = mocked_settings(data, GATEWAY_BOOTSTRAP_KEY=KEY, GATEWAY_MOCK_SPEED=_QUICK)
+    granted = frozenset(entry.id for entry in catalogue_under_test().entries)
+    async with (
+        Gateway.open(settings, grants={ADMINISTRATOR: granted}) as gateway,
+        serving(gateway.http_app()) as url,
+        gateway.at_work(url),
+        client(url, KEY) as http,
+        over_inner_pipes(gateway) as piped,
+    ):
+        dict(watch(gateway))
+        exchange = piped if transport == STDIO else over_http(http)
+        spoken = Mcp(exchange, HANDSHAKE if transport.endswith(HANDSHAKE) else MODERN)
+        if transport.endswith(HANDSHAKE):
+            await spoken.shake_hands()
+        yield gateway.parts.catalogue, Rest(http).call if transport == REST else spoken.call

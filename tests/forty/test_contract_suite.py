@@ -11,15 +11,18 @@ from typing import Any
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from gateway.authoring.codegen.generate import PackageNames, generate
 from gateway.authoring.project.changes import place
 from gateway.authoring.project.staging import bare_project
+from gateway.backends.wire import WireRequest
 from gateway.catalogue import StoredOperation
 from gateway.testing import PER_DOCUMENT, judging
-from gateway.testing.cases import UNKNOWN, OperationDraw, imported_cases, wrong_cases
+from gateway.testing.cases import UNKNOWN, Case, OperationDraw, imported_cases, wrong_cases
 from gateway.testing.fixtures import opened
-from gateway.testing.gateways import Faces, catalogue_under_test, open_faces
+from gateway.testing.gateways import Faces, WatchedWire, catalogue_under_test, open_faces
+from gateway.testing.judging import failures
 from gateway.testing.links import drawn_links, link_lines, link_of, link_problems
 from gateway.testing.live import LiveGateway, answering, open_live
 from gateway.testing.suite import imported, imported_faults, links
@@ -95,6 +98,28 @@ def follow(faces: Faces, loop: asyncio.AbstractEventLoop, config: Any, name: str
     links.test_a_link_leads_from_one_answer_to_the_next(
         faces, loop, number, config, lambda *_: None
     )
+
+
+def test_a_request_that_does_not_say_its_arguments_is_found(
+    faces: Faces, loop: asyncio.AbstractEventLoop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The mock of a document takes a parameter with another name for none at all."""
+    case = Case("c40.pets", b'{"per-page": 3}', "planted", "answer")
+    assert failures(loop.run_until_complete(faces.verdicts(case))) == []
+    exchange = WatchedWire.exchange
+
+    async def misnamed(wire: WatchedWire, request: WireRequest) -> Any:
+        target = request.target.replace("per-page=", "page=")
+        return await exchange(wire, replace(request, target=target))
+
+    async def emptied(wire: WatchedWire, request: WireRequest) -> Any:
+        return await exchange(wire, replace(request, target=request.target.partition("?")[0]))
+
+    for planted, what in ((misnamed, "'page'"), (emptied, "per-page is missing")):
+        monkeypatch.setattr(WatchedWire, "exchange", planted)
+        found = failures(loop.run_until_complete(faces.verdicts(case)))
+        assert len(found) == 4, found
+        assert all(what in each and "/c40/openapi.json" in each for each in found)
 
 
 @pytest.mark.parametrize("name", ["nextPage", "itself", "byReference", "renamed", "again"])

@@ -34,7 +34,7 @@ from gateway.authoring.openapi.lowering.webhooks import (
     RefusedMessage,
 )
 from gateway.authoring.openapi.overlay import apply_overlay
-from gateway.authoring.openapi.reading.normalise import normalise
+from gateway.authoring.openapi.reading.normalise import NormalDocument, normalise
 from gateway.authoring.openapi.reading.source import DocumentRefused, SourceDocument, read_source
 from gateway.contract.operation import CallPolicy
 from gateway.contract.outbound import url_refusal
@@ -383,6 +383,13 @@ def read_document_of(folder: ImportFolder, wishes: ImportFile) -> SourceDocument
         return read_source(path / (wishes.entry or ""), root=path if wishes.entry else None)
     except DocumentRefused as refused:
         raise DocumentRefused(_inside(folder.path / path.name, refused.findings)) from None
+
+
+def served_document(folder: ImportFolder) -> NormalDocument:
+    """The vendor's document with the overlay, in the normal form. Raises `ContractError`."""
+    wishes, _ = folder.wishes()
+    source, _ = _overlaid(folder, read_document_of(folder, wishes))
+    return normalise(source)
 
 
 def unmatched_targets(folder: ImportFolder) -> tuple[Finding, ...]:

@@ -116,7 +116,7 @@ def filled(value: Any, state: Values) -> Any:
     if isinstance(value, str):
         if is_expression(value):
             return _read(value, state)
-        return replaced(value, state, _as_text)
+        return replaced(value, state, as_text)
     if isinstance(value, dict):
         return {name: filled(each, state) for name, each in value.items()}
     if isinstance(value, list):
@@ -136,5 +136,6 @@ def _read(text: str, state: Values) -> Any:
     return source.read(state)
 
 
-def _as_text(value: Any) -> str:
+def as_text(value: Any) -> str:
+    """A value as it is written inside a text."""
     return value if isinstance(value, str) else json.dumps(value)

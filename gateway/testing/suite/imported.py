@@ -29,15 +29,14 @@ def test_made_arguments_of_an_imported_operation_are_answered_alike(
     pytestconfig: pytest.Config,
 ) -> None:
     """Each face sends the same request. What no request can carry is refused, and nothing sent."""
-    catalogue = gateway_faces.catalogue
-    entry = catalogue.find(gateway_imported_operation)
+    entry = gateway_faces.catalogue.find(gateway_imported_operation)
     made = _made(gateway_faces, gateway_imported_operation, pytestconfig)
     verdicts: list[Verdict] = []
     for case in made:
         found = gateway_loop.run_until_complete(gateway_faces.ask_all(entry, case.arguments))
         assert found.requests == [found.requests[0]] * len(found.requests)
         assert (found.requests[0] is None) is (found.first.code == "VALIDATION_ERROR")
-        verdicts += found.verdicts(case, catalogue)
+        verdicts += found.verdicts(case, gateway_faces.catalogue)
     agree(verdicts)
     if all(each.outcome == "skipped" for each in verdicts):
         pytest.skip(IMPOSSIBLE)

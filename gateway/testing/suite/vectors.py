@@ -1,6 +1,6 @@
 """The vectors of each contract: small values that tell its schema from every near mistake.
 
-Each is judged as the schema says, over REST and both versions of MCP alike, and nothing is sent for
+Each is judged as the schema says, over REST, MCP and stdio alike, and nothing is sent for
 arguments that it refuses.
 """
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from gateway.testing.records import CHECKS, as_property
-from gateway.testing.workflow_passes import WorkflowPasses
+from gateway.testing.workflows import WorkflowPasses
 
 __all__ = ["test_a_workflow_holds_over_every_transport"]
 

@@ -42,7 +42,7 @@ def verdicts(arguments=b'{"name": 1}', answer=WRONG):
 def test_a_failure_is_one_check_over_all_transports_with_its_replay():
     (check,) = checks_of(verdicts(), shipped())
     assert (check.subject, check.check, check.outcome) == (GREET, "verdict", "failed")
-    assert check.cause == "verdict  at REST, stdio"
+    assert check.cause == "verdict at REST, stdio"
     assert check.input == '{"name": 1}'
     assert check.replay.command == f"gateway test --replay '{GREET} {{\"name\": 1}}'"
     assert json.loads(check.replay.rpc)["params"] == {
@@ -69,7 +69,8 @@ def test_a_replay_without_arguments_is_refused(text):
 def test_failures_of_one_cause_are_shown_together():
     checks = checks_of([*verdicts(), *verdicts(b'{"name": 2}')], shipped())
     first, *_ = lines = list(grouped(checks))
-    assert first == "2 failures: verdict  at REST, stdio"
+    assert first == "2 failures: verdict at REST, stdio"
+    assert lines[2].endswith(': REST, stdio: accepted, and answered {"greeting": "Hello"}')
     assert sum("curl" in line for line in lines) == 1
 
 

@@ -13,8 +13,9 @@ from gateway.authoring.workflows.expressions import NoValue, Values
 from gateway.authoring.workflows.reading import Workflow, read_workflows
 from gateway.catalogue import Entry, open_catalogue
 from gateway.contract.connector import HANDLER_PACKAGES
+from gateway.testing.served import TRANSPORTS
 from gateway.testing.transports import CallAnswer
-from gateway.testing.workflows import WorkflowRun, check_of, differences, run
+from gateway.testing.workflows import PASSES, WorkflowRun, check_of, differences, run
 from tests.gateway_process import REPOSITORY
 
 CATALOGUE = open_catalogue("generated", HANDLER_PACKAGES)
@@ -210,3 +211,7 @@ def test_conditions_that_cannot_be_read(text: str) -> None:
 def test_a_condition_without_an_answer_is_not_met(text: str, error: type[Exception]) -> None:
     with pytest.raises(error):
         holds(parse_condition(text), STATE)
+
+
+def test_workflows_are_followed_over_every_transport():
+    assert tuple(TRANSPORTS) == PASSES
