@@ -26,9 +26,12 @@ from gateway.testing.gateways import Faces, Site
 from gateway.testing.generation import covering_arguments, expected, few_of
 from gateway.testing.judging import agree
 from gateway.testing.suite.webhooks import declared, examples
+from gateway.testing.transports import HANDSHAKE, MODERN, request
 
 __all__ = [
     "test_a_grant_of_some_arguments_is_none_of_others",
+    "test_a_header_that_cannot_be_honoured_is_refused",
+    "test_a_key_is_honoured_or_refused_on_every_face",
     "test_a_key_of_one_agent_is_no_key_of_another",
     "test_a_message_is_taken_only_with_its_signature",
     "test_a_write_with_a_key_is_made_once",
@@ -40,6 +43,15 @@ __all__ = [
 KEY: Final = "a-key-of-the-contract-suite-{}"
 _REPEATED: Final = "idempotency-replayed"
 _FORBIDDEN: Final = 403
+WRONG_KEYS: Final = {"empty": "", "of two words": "a b", "too long": "k" * 256}
+CALL_HEADERS: Final = (
+    ("idempotency-key", "k-1", "a b"),
+    ("gateway-timeout", "2.5", "soon"),
+    ("request-timeout", "2.5", "-1"),
+    ("gateway-max-attempts", "1", "0"),
+)
+"""The header fields of a call: a value of each, and one that it cannot have."""
+LONG: Final = "9" * 70_000
 _STATUS: Final = {"new": 202, "forged": 401, "changed": 401, "unsigned": 401}
 
 
@@ -70,6 +82,59 @@ def test_a_write_with_a_key_is_made_once(
         for other in others[:1]:
             refused, problem, sent = run(keyed(gateway_faces, route, key, other))
             assert (refused, sent) == (422, 0), problem
+
+
+@pytest.mark.parametrize("key", [*WRONG_KEYS, "right"])
+def test_a_key_is_honoured_or_refused_on_every_face(
+    gateway_faces: Faces, gateway_loop: Loop, gateway_written_operation: str, key: str
+) -> None:
+    """A write is made once on all faces over HTTP together. Reads take no key.
+
+    A key belongs to its caller, and who calls over stdio is another one.
+    """
+    entry = gateway_faces.catalogue.find(gateway_written_operation)
+    arguments = json.dumps(first_example(gateway_faces.catalogue, entry)).encode()
+    text = WRONG_KEYS.get(key, f"a-key-of-every-face-{entry.id}")
+
+    found = gateway_loop.run_until_complete(gateway_faces.ask_all(entry, arguments, text))
+
+    if entry.operation.effect is Effect.READ or key in WRONG_KEYS:
+        assert not any(each.accepted for each in found.answers.values()), found.answers
+        assert not found.is_sent
+    elif found.first.accepted:
+        repeated = [each.body for name, each in found.answers.items() if name.startswith("MCP")]
+        assert repeated == [found.first.body] * 2
+        assert not any(found.sent[1:3])
+
+
+def test_a_header_that_cannot_be_honoured_is_refused(
+    gateway_faces: Faces, gateway_loop: Loop, gateway_written_operation: str
+) -> None:
+    """Malformed, twice, too long, or where MCP has a member of `_meta`: nothing is sent."""
+    entry, http = gateway_faces.catalogue.find(gateway_written_operation), gateway_faces.http
+    text = json.dumps(first_example(gateway_faces.catalogue, entry)).encode()
+    rest = [("content-type", "application/json"), ("accept", "application/json")]
+    asked = [
+        (entry.operation.route, text, [*rest, *((name, each) for each in values)])
+        for name, right, wrong in CALL_HEADERS
+        for values in ([wrong], [""], [right, right], [LONG])
+    ]
+    for version in (MODERN, HANDSHAKE):
+        headers, message = request(version, "tools/call", {"name": entry.tool.name}, text)
+        mcp = [*headers.items()]
+        asked += [("/mcp", message, [*mcp, (name, right)]) for name, right, _ in CALL_HEADERS]
+        asked += [
+            ("/mcp", message, [*(p for p in mcp if p[0] != name), *((name, v) for v in values)])
+            for name in headers
+            if version == MODERN and name.startswith("mcp-")
+            for values in (["other"], [LONG], [headers[name]] * 2)
+        ]
+    before = gateway_faces.sent
+    for path, body, fields in asked:
+        sending = http.request("POST", path, content=body, headers=fields)
+        reply = gateway_loop.run_until_complete(sending)
+        assert reply.status_code in {400, 431}, (fields[-1], reply.text)
+    assert gateway_faces.sent == before
 
 
 def test_answers_of_others_are_no_answers(

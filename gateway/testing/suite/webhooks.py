@@ -4,7 +4,7 @@ Each row fits its table, each event its schema, each call its tool: a message th
 always be processed.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import PurePosixPath
 from typing import Any, Final
@@ -13,6 +13,7 @@ import msgspec
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from gateway.authoring.contracts.names import payload_stem
 from gateway.authoring.contracts.tree import SourceTree, read_tree
@@ -24,11 +25,13 @@ from gateway.contract.rows.rows import Shape, holds_nul, shape_of
 from gateway.contract.values.schema import Validator
 from gateway.contract.webhook import WebhookEvent
 from gateway.errors import ConfigurationError
+from gateway.signatures.received import Fields
 from gateway.testing.boundary_payloads import (
     LET_IN,
     QUARANTINED,
     boundary_payloads,
     fate,
+    posted,
     signed,
 )
 from gateway.testing.fixtures import Loop
@@ -36,6 +39,7 @@ from gateway.testing.gateways import Site, catalogue_under_test, project_under_t
 from gateway.testing.generation import budget, valid_values
 
 __all__ = [
+    "test_a_message_with_a_wrong_header_is_never_processed",
     "test_a_payload_without_what_it_needs_is_not_let_in",
     "test_each_boundary_of_a_payload_is_let_in_or_quarantined",
     "test_members_that_are_new_change_nothing",
@@ -194,6 +198,47 @@ def test_each_boundary_of_a_payload_is_let_in_or_quarantined(
         if each.is_valid:
             check(gateway_webhook_event, each.value, said)
     assert failed == []
+
+
+def test_a_message_with_a_wrong_header_is_never_processed(
+    gateway_loop: Loop, gateway_site: Site, gateway_webhook_event: str
+) -> None:
+    """A header field of the sender is missing, malformed, there twice or too long.
+
+    Those that authenticate refuse it. Where another one names the message or its type, it is kept
+    for an operator.
+    """
+    source, event = declared(gateway_webhook_event)
+    found = examples(gateway_webhook_event)
+    if not found:
+        pytest.skip(f"the payload of {gateway_webhook_event} has no examples")
+    try:
+        profile, *_ = signing_secret(gateway_site.settings, source.source, event, None)
+        message = signed(gateway_site, source, event, found[-1])
+    except ConfigurationError as error:
+        pytest.skip(error.detail)
+    places = [place for place in (profile.message_id, profile.event_type) if place is not None]
+    named = {place.header.lower().encode() for place in places if place.header is not None}
+    wrong = []
+    for name, kind, fields in wrong_fields(message.fields):
+        posting = posted(gateway_site, replace(message, fields=fields))
+        reply = gateway_loop.run_until_complete(posting)
+        is_kept = reply.is_success and reply.json()["outcome"] in {QUARANTINED, "duplicate"}
+        if reply.status_code not in {401, 431} and not (is_kept and name in named):
+            wrong.append(f"{name.decode()} {kind}: {reply.status_code} {reply.text[:200]}")
+    assert wrong == []
+
+
+def wrong_fields(fields: Fields) -> Iterator[tuple[bytes, str, Fields]]:
+    """For each header field but the media type: its name, what is wrong, and all fields so."""
+    for number, (name, value) in enumerate(fields):
+        others = [*fields[:number], *fields[number + 1 :]]
+        if name.lower() != b"content-type":
+            yield name, "missing", others
+            yield name, "malformed", [*others, (name, b"\x01")]
+            yield name, "empty", [*others, (name, b"")]
+            yield name, "twice", [*fields, (name, value)]
+            yield name, "too long", [*others, (name, value + b"0" * 70_000)]
 
 
 def _grown(value: Any) -> Any:
