@@ -4,8 +4,9 @@ import importlib.util
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import IO, Any, Final
 
 import click
 
@@ -15,6 +16,7 @@ from gateway.cli.project import check_project
 from gateway.cli.reports.forms import form_of
 from gateway.errors import ConfigurationError
 from gateway.installed import install_command
+from gateway.settings import Settings
 from gateway.testing import ALL_OPTION, BUDGET_OPTION, REPORT_OPTION, SEED_OPTION
 from gateway.testing.options import budget_option, report_option
 
@@ -56,23 +58,32 @@ def command(*, arguments: tuple[str, ...], replay: str | None, **flags: Any) -> 
     drawing = _drawing(flags)
     settings = settings_of(flags)
     check_project(settings)
+    if replay is not None:
+        _check_libraries()
+        return _ended([sys.executable, "-m", REPLAYING, replay], settings)
+    return run_suite(settings, [*drawing, *arguments])
+
+
+def run_suite(settings: Settings, arguments: Sequence[str], output: IO[str] | None = None) -> int:
+    """Run pytest with `arguments` on the suite for this project. Returns the exit code of ours.
+
+    `output`: where it prints, instead of the standard output. Raises `ConfigurationError` if a
+    library is missing.
+    """
+    _check_libraries()
+    # The suite has no asynchronous tests, and pytest-asyncio warns of options that it does not set.
+    plugins = ["-p", _PLUGIN, "-p", "no:asyncio"]
+    folder = project_folder(settings).absolute()
+    pytest = [sys.executable, "-m", "pytest", *plugins, "--rootdir", str(folder)]
+    return _ended([*pytest, "-c", os.devnull, str(SUITE), *arguments], settings, output)
+
+
+def _check_libraries() -> None:
     missing = [name for name in _LIBRARIES if importlib.util.find_spec(name) is None]
     if missing:
         raise ConfigurationError(
             f"the contract suite needs {', '.join(missing)}; run `{install_command('test')}`"
         )
-    folder = project_folder(settings).absolute()
-    selected = {
-        "GATEWAY_SCHEMAS": str(settings.schemas.absolute()),
-        "GATEWAY_PACKAGE": settings.package,
-        "GATEWAY_HANDLER_PACKAGES": ",".join(settings.handler_packages),
-    }
-    if replay is not None:
-        return _ended([sys.executable, "-m", REPLAYING, replay], folder, selected)
-    # The suite has no asynchronous tests, and pytest-asyncio warns of options that it does not set.
-    plugins = ["-p", _PLUGIN, "-p", "no:asyncio"]
-    pytest = [sys.executable, "-m", "pytest", *plugins, "--rootdir", str(folder)]
-    return _ended([*pytest, "-c", os.devnull, str(SUITE), *drawing, *arguments], folder, selected)
 
 
 def _drawing(flags: dict[str, Any]) -> list[str]:
@@ -87,9 +98,15 @@ def _drawing(flags: dict[str, Any]) -> list[str]:
     return found
 
 
-def _ended(command: list[str], folder: Path, variables: dict[str, str]) -> int:
-    """The exit code of a program of ours that has run in `folder`."""
+def _ended(command: list[str], settings: Settings, output: IO[str] | None = None) -> int:
+    """The exit code of a program of ours that has run in the project."""
+    selected = {
+        "GATEWAY_SCHEMAS": str(settings.schemas.absolute()),
+        "GATEWAY_PACKAGE": settings.package,
+        "GATEWAY_HANDLER_PACKAGES": ",".join(settings.handler_packages),
+    }
+    folder = project_folder(settings).absolute()
     done = subprocess.run(  # noqa: S603 - our own interpreter, without a shell
-        command, cwd=folder, env={**os.environ, **variables}, check=False
+        command, cwd=folder, env={**os.environ, **selected}, stdout=output, check=False
     )
     return _EXITS.get(done.returncode, CANNOT_RUN)

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import click
 import httpx
+import msgspec
 from msgspec import Struct
 from rich.text import Text
 
@@ -32,6 +33,7 @@ from gateway.testing.live_command import LiveOptions, verify_live
 from gateway.testing.options import budget_option, report_option
 from gateway.testing.served import TRANSPORTS, Gateways, World
 from gateway.testing.transports import REST, Ask, BrokenAnswer, CallAnswer, TransportFailed
+from gateway.testing.whole import Whole, print_whole, verify_whole
 
 _LOST: Final = (httpx.HTTPError, OSError, ValueError)
 """The errors of clients when a transport breaks its protocol."""
@@ -212,6 +214,12 @@ def _failure(verdict: Verdict) -> str:
     metavar="FILE",
     help="With --live: write the OpenAPI Overlay that makes the contract say what was answered.",
 )
+@click.option(
+    "--all",
+    "is_whole",
+    is_flag=True,
+    help="Also make the vectors of all schemas and run the contract suite: one table of figures.",
+)
 @budget_option
 @report_option
 @settings_options("schemas", "package", "seed")
@@ -223,6 +231,7 @@ def command(
     reports: tuple[Path, ...],
     as_json: bool,
     is_live: bool,
+    is_whole: bool,
     **flags: Any,
 ) -> int:
     """Call every tool with its contract's examples over every transport, on mocks.
@@ -235,6 +244,9 @@ def command(
     against the tool's output schema, and all transports must return the same. No real system is
     called. Exit code 1 if something fails.
 
+    With --all, also what `gateway vectors` and `gateway test` do: each contract with its calls, its
+    checks and the share of near mistakes that its vectors tell. Needs the extra `test`.
+
     With --live, the upstreams with credentials are called, slowly: tools that only read, with
     their examples, and imported GET and HEAD operations. Each answer is compared with the
     upstream's contract, and with the shapes that --keep has kept. No value is printed or kept.
@@ -243,9 +255,7 @@ def command(
     """
     began = time.monotonic()
     del flags["connectors"]  # always true: there is nothing else to verify
-    asked: dict[str, Any] = {n: flags.pop(n) for n in ("since", "is_keeping", "overlay")}
-    if not is_live and any(asked.values()):
-        raise click.UsageError("--since, --keep and --overlay need --live")
+    asked = _asked(flags, is_live=is_live, is_alone=not is_whole or not (is_live or connector))
     for path in reports:
         form_of(path)
     settings = settings_of(flags)
@@ -258,15 +268,44 @@ def command(
         asked |= {"connector": only, "budget": budget, "reports": reports, "as_json": as_json}
         return verify_live(settings, catalogue, LiveOptions(**asked))
     found, notes = _verified(settings, catalogue, only, budget)
-    if as_json:
-        print_json(found)
-    else:
-        _print(found)
+    recorded = _recorded(found, time.monotonic() - began, only)
+    if is_whole:
+        recorded = _with(recorded, verify_whole(settings, catalogue, budget, began), began)
+    _show(found, recorded if is_whole else None, as_json=as_json)
     for line in (*notes, _figures(time.monotonic() - began)):
         click.echo(line, err=True)
     for path in reports:
-        write(_recorded(found, time.monotonic() - began, only), path)
-    return OK if all(each.is_verified for each in found) else FINDINGS
+        write(recorded, path)
+    return FINDINGS if any(each.fails for each in recorded.checks) else OK
+
+
+def _asked(flags: dict[str, Any], *, is_live: bool, is_alone: bool) -> dict[str, Any]:
+    """The options of --live, taken out of `flags`. Raises `click.UsageError`."""
+    asked = {name: flags.pop(name) for name in ("since", "is_keeping", "overlay")}
+    if not is_live and any(asked.values()):
+        raise click.UsageError("--since, --keep and --overlay need --live")
+    if not is_alone:
+        raise click.UsageError("--all is for the whole project on mocks, without another choice")
+    return asked
+
+
+def _show(found: list[ToolReport], whole: CheckReport | None, *, as_json: bool) -> None:
+    if as_json:
+        print_json(found if whole is None else whole)
+    elif whole is None:
+        _print(found)
+    else:
+        print_whole(whole, {each.operation: each.verified for each in found})
+
+
+def _with(calls: CheckReport, whole: Whole, began: float) -> CheckReport:
+    return msgspec.structs.replace(
+        calls,
+        command="gateway verify --all",
+        seconds=round(time.monotonic() - began, 3),
+        checks=(*calls.checks, *whole.checks),
+        coverage=whole.coverage,
+    )
 
 
 def _verified(

@@ -105,3 +105,10 @@ def test_a_kept_file_that_is_wrong_is_one_finding(cli, folder, how, where):
     assert "fix: look at the change of the contract" in err
     assert cli("vectors", NAME, "--keep").code == 0
     assert (folder / FILE).read_text("utf-8") == text
+
+
+def test_all_is_not_for_one_connector(cli):
+    code, out, err = cli("verify", "--all", "--connector", "example")
+
+    assert (code, out) == (2, "")
+    assert "--all is for the whole project" in err
