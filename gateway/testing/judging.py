@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from gateway.catalogue import Catalogue, Entry, StoredOperation
 from gateway.contract.operation import Effect
 from gateway.contract.selection import FIELDS
-from gateway.contract.values.hidden import HIDDEN
+from gateway.contract.values.hidden import holds_hidden
 from gateway.contract.values.pointers import NoSuchPlace, child, follow
 from gateway.contract.values.schema import Validator
 from gateway.encoding.replies.content import BODILESS
@@ -147,7 +147,7 @@ def changed_on_the_way_back(
     The bytes of a file are added to it, hidden characters are removed, and `fields` selects.
     """
     is_whole = not (entry.operation.file_types or entry.operation.is_imported)
-    is_same = answer.accepted and is_whole and not HIDDEN.search(made.decode())
+    is_same = answer.accepted and is_whole and not holds_hidden(json.loads(made))
     if is_same and FIELDS not in json.loads(case.arguments):
         for pointer in sorted(varying(json.loads(made), answer.body))[:1]:
             cause = f"{pointer or '/'}: the caller has got another value than the tool has made"

@@ -10,6 +10,7 @@ from typing import IO, Any, Final
 
 import click
 
+from gateway.cli.authoring.generate import unlike_contracts
 from gateway.cli.options import project_folder, settings_of, settings_options
 from gateway.cli.problems import CANNOT_RUN, FINDINGS, OK
 from gateway.cli.project import check_project
@@ -61,6 +62,9 @@ def command(*, arguments: tuple[str, ...], replay: str | None, **flags: Any) -> 
     if replay is not None:
         _check_libraries()
         return _ended([sys.executable, "-m", REPLAYING, replay], settings)
+    if unlike := unlike_contracts(settings):
+        click.echo(unlike, err=True)
+        return FINDINGS
     return run_suite(settings, [*drawing, *arguments])
 
 

@@ -6,6 +6,7 @@ from typing import Any, Final
 import click
 
 from gateway.amounts import amount
+from gateway.cli.authoring.generate import unlike_contracts
 from gateway.cli.options import json_option, settings_of, settings_options
 from gateway.cli.output import print_json, print_table, progress
 from gateway.cli.problems import FINDINGS, OK, plain
@@ -35,6 +36,9 @@ def command(*, names: tuple[str, ...], keep: bool, as_json: bool, **flags: Any) 
     """
     settings = settings_of(flags)
     check_project(settings)
+    if unlike := unlike_contracts(settings):
+        click.echo(unlike, err=True)
+        return FINDINGS
     wanted = _named([*schemas_of(open_project(settings), settings)], names)
     found: list[tuple[ContractSchema, Vectors]] = []
     with progress("vectors") as report:

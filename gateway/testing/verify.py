@@ -15,12 +15,11 @@ from msgspec import Struct
 from rich.text import Text
 
 from gateway.amounts import amount
-from gateway.authoring.contracts.finding import ContractRefused
 from gateway.catalogue import Catalogue, Entry
-from gateway.cli.authoring.generate import compare_generated, stale_finding
+from gateway.cli.authoring.generate import unlike_contracts
 from gateway.cli.options import json_option, settings_of, settings_options
 from gateway.cli.output import print_json, print_table, progress
-from gateway.cli.problems import FINDINGS, OK, parted, plain
+from gateway.cli.problems import FINDINGS, OK, plain
 from gateway.cli.project import known_connector, open_project
 from gateway.cli.reports.forms import form_of, write
 from gateway.cli.reports.record import Check, ReplayLines
@@ -259,7 +258,7 @@ def command(
     for path in reports:
         form_of(path)
     settings = settings_of(flags)
-    if stale := _stale(settings):
+    if stale := unlike_contracts(settings):
         click.echo(stale, err=True)
         return FINDINGS
     catalogue = open_project(settings)
@@ -377,17 +376,6 @@ def _served(settings: Settings) -> dict[str, str]:
         "GATEWAY_HANDLER_PACKAGES": ",".join(settings.handler_packages),
         "GATEWAY_SEED": str(settings.seed),
     }
-
-
-def _stale(settings: Settings) -> str | None:
-    """Why the package does not match the contracts; None if it does."""
-    try:
-        report = compare_generated(settings)
-    except ContractRefused as error:
-        number = len(error.findings)
-        return f"error: {amount(number, 'finding')} in {settings.schemas}\nfix: see `gateway lint`"
-    finding, fix = parted(stale_finding(settings, report))
-    return f"error: {finding}\nfix: {fix}" if report.is_stale else None
 
 
 def _print(reports: list[ToolReport]) -> None:

@@ -22,7 +22,7 @@ from gateway.authoring.project.staging import PAGES
 from gateway.cli.authoring.findings import changing, print_findings
 from gateway.cli.options import json_option, project_folder, settings_of, settings_options
 from gateway.cli.output import print_json, progress
-from gateway.cli.problems import FINDINGS, OK, plain, plain_lines
+from gateway.cli.problems import FINDINGS, OK, parted, plain, plain_lines
 from gateway.cli.project import check_contracts, check_index, package_folder
 from gateway.settings import Settings
 
@@ -44,6 +44,17 @@ def stale_finding(settings: Settings, report: GenerateReport) -> str:
     """The problem and the fix for a stale package, joined with `; `."""
     folder = package_folder(settings)
     return f"{len(report.changes)} files of {folder} do not match the contracts; gateway generate"
+
+
+def unlike_contracts(settings: Settings) -> str | None:
+    """Why the generated package does not match the contracts, in two lines. None: it does."""
+    try:
+        report = compare_generated(settings)
+    except ContractRefused as error:
+        number = len(error.findings)
+        return f"error: {amount(number, 'finding')} in {settings.schemas}\nfix: see `gateway lint`"
+    finding, fix = parted(stale_finding(settings, report))
+    return f"error: {finding}\nfix: {fix}" if report.is_stale else None
 
 
 # `gateway generate`.

@@ -107,6 +107,17 @@ def test_a_kept_file_that_is_wrong_is_one_finding(cli, folder, how, where):
     assert (folder / FILE).read_text("utf-8") == text
 
 
+@pytest.mark.parametrize("command", ["vectors", "test", "verify"])
+def test_contracts_that_the_package_does_not_serve_are_not_tested(cli, folder, command):
+    schema = folder / "tools/hello/greet.input.json"
+    schema.write_text(schema.read_text("utf-8").replace("The name.", "A name."), "utf-8")
+
+    code, out, err = cli(command)
+
+    assert (code, out) == (1, "")
+    assert "fix: gateway generate" in err
+
+
 def test_all_is_not_for_one_connector(cli):
     code, out, err = cli("verify", "--all", "--connector", "example")
 

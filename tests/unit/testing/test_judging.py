@@ -113,6 +113,7 @@ def test_a_tool_gets_what_its_caller_sent(sent, arrived, place):
         (b'{"all":[1],"none":null}', {"all": [1]}, False),
         (b'{"all":false}', {"all": 0}, False),
         (b'{"greeting":"Hello\xe2\x80\xae"}', {"greeting": "Hello"}, True),
+        (b'{"greeting":"Hello\\u0000"}', {"greeting": "Hello"}, True),
     ],
 )
 def test_a_caller_gets_what_the_tool_has_made(made, body, is_right):
