@@ -230,13 +230,14 @@ class Comparer:
         is_shown = gap.witness is not UNSET
         outer_place, inner_place = _places(outer, inner, gap)
         whom = _DECLARED if candidate.want == "member" and grows else ""
+        unasked = f"; {candidate.unasked}" if candidate.unasked and not is_shown else ""
         return ContractChange(
             rule=rule.id if is_shown else "schema-rewritten",
             subject=subject,
             direction=inner.direction,
             verdict=ChangeVerdict.BREAKING if is_shown else ChangeVerdict.UNDECIDED,
             severity=severity_at(rule, self._level) if is_shown else "error",
-            text=f"{inner.name}: {_what(gap, is_outer_new=grows)}{whom}",
+            text=f"{inner.name}: {_what(gap, is_outer_new=grows)}{whom}{unasked}",
             old=inner_place if grows else outer_place,
             new=outer_place if grows else inner_place,
             accepted_by=("old" if grows else "new") if is_shown else None,

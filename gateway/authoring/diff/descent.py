@@ -8,7 +8,7 @@ the whole. What it finds are candidates, because other parts of the schemas may 
 import re
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, Final, Literal
 
 import msgspec
@@ -19,6 +19,7 @@ from gateway.contract.schemas.containment import Contained, Witness, containment
 from gateway.contract.schemas.dialects import NAMED
 from gateway.contract.schemas.flattening import NoSample
 from gateway.contract.schemas.samples import Schemas
+from gateway.contract.schemas.tags import Tags, may_be, tags
 from gateway.contract.values.pointers import child
 from gateway.contract.values.schema import PREFIX, Validator, names_in
 
@@ -35,8 +36,9 @@ _MAX_DEPTH: Final = 60
 """Steps of a chain. What is deeper is compared as a whole."""
 _MOST_BYTES: Final = 400_000
 """Of two schemas that are asked about as wholes."""
-
-
+_MOST_PAIRS: Final = 600
+"""Of branches of one `oneOf` that are asked about. A larger one is UNDECIDED."""
+_KINDS: Final = ("null", "boolean", "number", "string", "array", "object")
 _MOST_SAMPLED: Final = 100_000
 """Bytes of a schema of which a sample is made."""
 _LEAST_DEPTH: Final = 12
@@ -75,6 +77,8 @@ class Candidate(Struct, frozen=True, kw_only=True):
     """Those that differ."""
     seed: Any | UnsetType = UNSET
     """A value at this place that this part of `inner` admits, and that of `outer` refuses."""
+    unasked: str = ""
+    """Why not all was asked that could have shown a difference here. Empty: all was."""
 
 
 class SideDefinitions:
@@ -344,7 +348,7 @@ class Descent:
                     found[at] = next((other for other in rest if are_alike(one, other)), None)
                     rest[:] = [each for each in rest if each is not found[at]]
 
-        pair(self._same)
+        pair(lambda one, other: texts[id(one)] == texts[id(other)] and self._same(one, other))
         pair(lambda one, other: texts[id(one)] == texts[id(other)])
         if len(rest) == found.count(None):
             pair(lambda _one, _other: True)
@@ -367,9 +371,10 @@ class Descent:
             for other in right
             if partner is None or other.at != partner.at
         ]
+        wanted = self._told_apart_by_none(wanted)
         seed: Any | UnsetType = UNSET
-        is_proved = True
-        for one, partner, other in wanted:
+        is_proved = len(wanted) <= _MOST_PAIRS
+        for one, partner, other in wanted[:_MOST_PAIRS]:
             without = [] if partner is None else [{"not": partner.schema}]
             inside = {"allOf": [other.schema, *without]} if without else other.schema
             answer = self._asked({"not": one.schema}, inside)
@@ -378,7 +383,26 @@ class Descent:
                 seed = answer.value
                 break
         if not is_proved:
-            yield _of_branches(pair, chain, seed)
+            unasked = ""
+            if len(wanted) > _MOST_PAIRS:
+                unasked = (
+                    f"{len(wanted)} pairs of branches may overlap, of which {_MOST_PAIRS} were "
+                    "compared; give each branch a required member with a value of its own"
+                )
+            found = _of_branches(pair, chain, seed)
+            yield msgspec.structs.replace(found, unasked=unasked)
+
+    def _told_apart_by_none(
+        self, wanted: list[tuple[Node, Node | None, Node]]
+    ) -> list[tuple[Node, Node | None, Node]]:
+        """The pairs of outer and inner branches that a look does not tell apart."""
+        outer, inner = (
+            partial(_referred, side.schemas)
+            for side in (self._definitions.outer, self._definitions.inner)
+        )
+        left = {one.at: _Look.of(one.schema, outer) for one, _, _ in wanted}
+        right = {other.at: _Look.of(other.schema, inner) for _, _, other in wanted}
+        return [each for each in wanted if left[each[0].at].may_meet(right[each[2].at])]
 
     def _admits(self, keyword: str, branches: list[Node], value: Any) -> bool:
         schema = {keyword: [each.schema for each in branches]}
@@ -505,6 +529,34 @@ class Descent:
 
     def _same(self, outer: Node, inner: Node) -> bool:
         return self._definitions.are_same(outer.schema, inner.schema)
+
+
+class _Look(Struct, frozen=True):
+    """What is seen of a branch without asking: its kinds of values, and the tags of its objects."""
+
+    kinds: frozenset[str]
+    tags: Tags
+
+    @staticmethod
+    def of(schema: Any, follow: Callable[[Any], Any]) -> "_Look":
+        """The look at a branch. In an older dialect a keyword may mean nothing: nothing is seen."""
+        if NAMED.encode() in encoded(schema):
+            return _Look(frozenset(_KINDS), {})
+        kinds = frozenset(each for each in _KINDS if may_be(each, schema, follow))
+        return _Look(kinds, tags(schema, follow))
+
+    def may_meet(self, other: "_Look") -> bool:
+        """Whether one value may be of both branches."""
+        both = self.kinds & other.kinds
+        if both != {"object"}:
+            return bool(both)
+        names = self.tags.keys() & other.tags.keys()
+        return not any(self.tags[each].isdisjoint(other.tags[each]) for each in names)
+
+
+def _referred(definitions: Mapping[str, Any], schema: Any) -> Any:
+    found = definitions[schema["$ref"].removeprefix(PREFIX)]
+    return True if NAMED.encode() in encoded(found) else found
 
 
 def _of_branches(pair: Link, chain: tuple[Link, ...], seed: Any) -> Candidate:

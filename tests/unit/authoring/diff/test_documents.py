@@ -5,9 +5,11 @@ import json
 
 import pytest
 
+from gateway.authoring.diff import descent, proving
 from gateway.authoring.diff.changes import ChangeVerdict
 from gateway.authoring.diff.compare import Comparer
 from gateway.authoring.diff.sides import read_document, read_sides
+from gateway.contract.schemas.containment import containment
 from gateway.contract.values.schema import Validator
 from gateway.errors import ContractError
 
@@ -505,13 +507,16 @@ def kind(name, **members):
     }
 
 
+LINKS = {f"link_{each}": {"type": "string", "format": "uri"} for each in range(20)}
+
+
 def person(**members):
     # As large as those of real documents, which are too large to be compared as wholes.
-    urls = {f"link_{each}": {"type": "string", "format": "uri"} for each in range(20)}
+    members = {"id": {"type": "integer"}, "login": {"type": "string"}, **LINKS, **members}
     return {
         "type": ["object", "null"],
         "required": ["id", "login"],
-        "properties": {"id": {"type": "integer"}, "login": {"type": "string"}, **urls, **members},
+        "properties": members,
     }
 
 
@@ -525,6 +530,7 @@ TEAM = {
     },
 }
 KINDS = [kind(str(each), size={"type": "integer"}) for each in range(20)]
+SIZES = ("integer", "number")
 WIDER = {("input-widened", "safe"), ("output-widened", "breaking")}
 
 
@@ -550,6 +556,43 @@ WIDER = {("input-widened", "safe"), ("output-widened", "breaking")}
 )
 def test_branches_that_exclude_each_other(tmp_path, old, new, said):
     assert of(diff(tmp_path, things(old), things(new)), PUT) == said
+
+
+def asked(monkeypatch):
+    """Questions that are answered by search, which takes most of the time."""
+    found = []
+
+    def counted(outer, inner):
+        found.append((outer, inner))
+        return containment(outer, inner)
+
+    monkeypatch.setattr(descent, "containment", counted)
+    descent.ask.cache_clear()
+    return found
+
+
+def test_branches_that_a_member_tells_apart_are_not_asked_about_in_pairs(tmp_path, monkeypatch):
+    questions = asked(monkeypatch)
+    numbers = range(80)
+    old, new = ([kind(str(each), size={"type": name}) for each in numbers] for name in SIZES)
+    changes = diff(tmp_path, things({"oneOf": old}), things({"oneOf": new}))
+    assert of(changes, PUT) == WIDER
+    assert len(questions) < 10 * len(numbers)
+
+
+def test_branches_that_no_look_tells_apart_are_asked_about_up_to_a_bound(tmp_path, monkeypatch):
+    monkeypatch.setattr(descent, "_MOST_PAIRS", 20)
+    # So that the union is too large to be asked about as a whole.
+    monkeypatch.setattr(proving, "_MOST_BYTES", 1_000)
+    questions = asked(monkeypatch)
+    numbers = range(8)
+    # Names that are numbers, of which a look sees nothing.
+    old, new = ([kind(each, size={"type": name}) for each in numbers] for name in SIZES)
+    changes = diff(tmp_path, things({"oneOf": old}), things({"oneOf": new}))
+    unknown = [each for each in changes if each.verdict is ChangeVerdict.UNDECIDED]
+    assert [each.subject for each in unknown] == [PUT]
+    assert "56 pairs of branches may overlap, of which 20 were compared" in unknown[0].text
+    assert len(questions) < 100
 
 
 def test_a_change_far_below_is_found(tmp_path):
