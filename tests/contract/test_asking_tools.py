@@ -1,6 +1,7 @@
 """The suite does not call tools that ask, because nobody answers, and waits for no job for ever."""
 
 import json
+from types import SimpleNamespace
 from typing import Any
 
 import httpx
@@ -84,7 +85,8 @@ async def test_a_job_that_does_not_end_fails_the_test_that_waits_for_it(
     entry = catalogue_under_test().find("example.greet")
     entry = replace(entry, operation=replace(entry.operation, task="required"))
     transport = httpx.MockTransport(answer)
-    gateway: Any = type("Gateway", (), {"parts": type("Parts", (), {"catalogue": None})})
+    pipeline = SimpleNamespace(dispatcher=SimpleNamespace(dispatch=None))
+    gateway: Any = SimpleNamespace(parts=SimpleNamespace(catalogue=None, pipeline=pipeline))
     async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
         seen = Faces(gateway, client, {})
         call = seen.rest(entry, b"{}") if face == "rest" else seen.mcp(entry, b"{}", MODERN)

@@ -189,7 +189,7 @@ class SmallValues:
     def _plain(self, schema: Mapping[str, Any], depth: int) -> Any:
         kind = schema.get("type", "object" if "properties" in schema else None)
         if isinstance(kind, list):
-            kind = next(each for each in kind if each != "null")
+            kind = next((each for each in kind if each != "null"), "null")
         if kind == "object":
             members = schema.get("properties", {})
             names = schema.get("required", ())

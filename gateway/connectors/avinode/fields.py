@@ -153,6 +153,9 @@ def _rate(currency: str, now: str) -> ExchangeRate | None:
 
 
 def _instant(text: str) -> datetime:
+    # A deadline of another year than was said would be another deadline.
+    if text.startswith("0000"):
+        raise Unmappable("", "is not a date-time of the years 1 to 9999")
     try:
         return datetime.fromisoformat(as_date_time(text))
     except ValueError as error:

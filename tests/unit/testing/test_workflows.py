@@ -158,6 +158,9 @@ def test_what_varies_between_two_runs_is_not_compared_between_transports(tmp_pat
     }
     rest, mcp, again = runs("one", "two", "three")
     assert not dict(differences({"REST": rest, "MCP": mcp}, again))
+    at = "2026-11-30T10:00:0{}Z"
+    rest, mcp, again = runs(at.format(0), at.format(1), at.format(0))
+    assert not dict(differences({"REST": rest, "MCP": mcp}, again))
 
 
 def test_what_is_not_supported_is_a_finding(tmp_path: Path) -> None:
