@@ -23,6 +23,7 @@ from gateway.calls.call import Arguments, Call, Outcome
 from gateway.catalogue import Catalogue, Entry
 from gateway.cli.options import settings_of
 from gateway.cli.project import check_project, open_project
+from gateway.contract.operation import Effect
 from gateway.contract.upstream import Departure, Reply
 from gateway.contract.values import jsontext
 from gateway.settings import Settings, read_settings
@@ -206,6 +207,8 @@ class CaseAnswers(Struct, frozen=True):
     """The result that the tool has made then."""
     breaches: dict[str, ContractBreach]
     """By transport: the first of them that an upstream's document does not allow."""
+    again: CallAnswer | None = None
+    """REST's, once more: what it has made is there, so that another transport was refused."""
 
     @property
     def first(self) -> CallAnswer:
@@ -215,9 +218,14 @@ class CaseAnswers(Struct, frozen=True):
     def is_sent(self) -> bool:
         return any(self.sent)
 
+    @property
+    def is_accepted(self) -> bool:
+        """Whether it is on every transport."""
+        return all(each.accepted for each in self.answers.values())
+
     def verdicts(self, case: Case, catalogue: Catalogue) -> list[Verdict]:
         """The verdict on each transport's answer, and on what it has led to."""
-        found = judged(case, catalogue, self.answers, is_sent=self.is_sent)
+        found = judged(case, catalogue, self.answers, is_sent=self.is_sent, again=self.again)
         entry = catalogue.find(case.contract)
         if made := self.made.get(REST):
             found += changed_on_the_way_back(case, entry, made, self.first)
@@ -286,7 +294,12 @@ class Faces:
             self._judge(entry, arguments, found.requests[-1])
             if breaches := taken():
                 found.breaches[name] = breaches[0]
-        return found
+        is_write = entry.operation.effect is not Effect.READ
+        if not is_write or not found.first.accepted or found.is_accepted:
+            return found
+        again = await _answered(calls[REST])
+        taken()  # the others were refused by the same
+        return replace(found, again=again)
 
     def _judge(self, entry: Entry, arguments: bytes, request: WireRequest | None) -> None:
         """An imported operation sends what it is called with."""
@@ -315,7 +328,7 @@ async def _answered(call: Callable[[], Awaitable[CallAnswer]]) -> CallAnswer:
 @asynccontextmanager
 async def open_faces(data: Path) -> AsyncIterator[Faces]:
     """A gateway on mocks, its backends watched, served in memory; every tool is granted."""
-    settings = mocked_settings(data, GATEWAY_BOOTSTRAP_KEY=KEY, GATEWAY_MOCK_SPEED="60")
+    settings = mocked_settings(data, GATEWAY_BOOTSTRAP_KEY=KEY)
     entries = open_project(settings).entries
     grants = {ADMINISTRATOR: frozenset(entry.id for entry in entries)}
     async with Gateway.open(settings, grants=grants) as gateway:

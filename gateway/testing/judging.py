@@ -93,12 +93,14 @@ def judged(
     *,
     is_sent: bool = False,
     varies: frozenset[str] | None = None,
+    again: CallAnswer | None = None,
 ) -> list[Verdict]:
     """The verdict on the answer of each transport. The first one is the reference.
 
     `is_sent`: the upstream was asked. `varies`: each transport had a gateway of its own, so all
     results are equal but for the members at these pointers. Without it they share one, and only
-    what reads is answered with the same.
+    what reads is answered with the same. `again`: the answer of the first to a write that was made
+    before, which is the reference for refusals.
     """
     entry = catalogue.find(case.contract)
     reference, *_ = answers.values()
@@ -118,8 +120,9 @@ def judged(
             oracle, cause = "result", None
             if answer.accepted:
                 cause = breaks_contract(catalogue, entry, answer.body)
+            held_to = reference if answer.accepted or again is None else again
             if cause is None and _compared(answer, entry, varies) != _compared(
-                reference, entry, varies
+                held_to, entry, varies
             ):
                 cause = f"differs from {REST}" if answer.accepted else answer.refusal
                 oracle = "alike"

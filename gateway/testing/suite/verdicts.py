@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, Final
 
 import pytest
@@ -14,9 +15,9 @@ from gateway.contract.selection import FIELDS, published_output
 from gateway.contract.values.pointers import follow, pointer_of
 from gateway.contract.values.schema import Validator
 from gateway.testing.authority import Authority
-from gateway.testing.cases import UNKNOWN, Case, callable_alone, first_example
+from gateway.testing.cases import UNKNOWN, Case, callable_alone, example_cases, first_example
 from gateway.testing.fixtures import Loop
-from gateway.testing.gateways import CaseAnswers, Faces
+from gateway.testing.gateways import CaseAnswers, Faces, open_faces
 from gateway.testing.generation import (
     budget,
     expected,
@@ -57,8 +58,8 @@ async def known_values(faces: Faces, entry: Entry) -> dict[str, list[Any]]:
             continue
         for example in faces.catalogue.examples(each).values():
             answer = await faces.rest(each, json.dumps(example).encode())
-            for name, value in answer.body.items() if answer.accepted else ():
-                found.setdefault(name, []).append(value)
+            for name in names.intersection(answer.body) if answer.accepted else ():
+                found.setdefault(name, []).append(answer.body[name])
     return found
 
 
@@ -98,9 +99,17 @@ def test_invalid_arguments_are_refused_alike_and_nothing_is_sent(
 
 
 def test_the_examples_of_the_contract_work_on_every_face(
-    gateway_faces: Faces, gateway_loop: Loop, gateway_written_operation: str
+    gateway_faces: Faces,
+    gateway_loop: Loop,
+    gateway_written_operation: str,
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
-    """Reads answer the same body; writes make something new each time, or refuse what is made."""
+    """Reads answer the same body; writes make something new each time, or refuse what is made.
+
+    What an example names may be missing, or changed by other tests. Then a gateway is asked that
+    only the examples of the connector were sent to.
+    """
+    run = gateway_loop.run_until_complete
     entry = gateway_faces.catalogue.find(gateway_written_operation)
     examples = gateway_faces.catalogue.examples(entry)
 
@@ -108,11 +117,22 @@ def test_the_examples_of_the_contract_work_on_every_face(
     for name, example in examples.items():
         text = json.dumps(example).encode()
         case = Case(entry.id, text, name, "admitted")
-        found = gateway_loop.run_until_complete(gateway_faces.ask_all(entry, text))
+        found = run(gateway_faces.ask_all(entry, text))
+        if not any(each.accepted for each in found.answers.values()):
+            found = run(answers_anew(tmp_path_factory.mktemp("gateway"), case))
         agree(found.verdicts(case, gateway_faces.catalogue))
         assert "VALIDATION_ERROR" not in {answer.code for answer in found.answers.values()}
         refused = {face: each.refusal for face, each in found.answers.items() if not each.accepted}
         assert len(refused) < len(found.answers), f"{name} has a result on no face: {refused}"
+
+
+async def answers_anew(folder: Path, case: Case) -> CaseAnswers:
+    """The answers of a new gateway, after the examples of the connector."""
+    async with open_faces(folder) as faces:
+        entry = faces.catalogue.find(case.contract)
+        for each in example_cases(faces.catalogue, entry.operation.connector):
+            await faces.rest(faces.catalogue.find(each.contract), each.arguments)
+        return await faces.ask_all(entry, case.arguments)
 
 
 def test_a_selection_is_answered_alike_and_fits_what_is_published(

@@ -55,6 +55,23 @@ def test_an_answer_is_held_against_the_expectation_and_the_first_one(expectation
     assert causes(shipped(), greet(expectation), rest, mcp) == wrong
 
 
+TAKEN = CallAnswer(
+    False, 409, "TOOL_EXECUTION_ERROR", frozenset(), {"reason": "tee_time_unavailable"}
+)
+BOOKED = CallAnswer(True, 200, None, frozenset(), {})
+
+
+@pytest.mark.parametrize(
+    ("again", "differs"),
+    [(None, True), (TAKEN, False), (BOOKED, True), (replace(TAKEN, status=410), True)],
+)
+def test_a_write_that_is_made_is_refused_as_rest_refuses_it_by_then(again, differs):
+    case = Case("golf.book_tee_time", b"{}", "one", "admitted")
+    answers = {REST: BOOKED, OTHER: TAKEN}
+    _, found = judged(case, shipped(), answers, is_sent=True, again=again)
+    assert (found.oracle == "alike") is differs
+
+
 def test_mcp_takes_no_arguments_that_are_no_object():
     case = greet("invalid", b"[]")
     refused = replace(INVALID, errors=frozenset({("", "type")}))
@@ -114,6 +131,7 @@ def test_a_tool_gets_what_its_caller_sent(sent, arrived, place):
         (b'{"all":false}', {"all": 0}, False),
         (b'{"greeting":"Hello\xe2\x80\xae"}', {"greeting": "Hello"}, True),
         (b'{"greeting":"Hello\\u0000"}', {"greeting": "Hello"}, True),
+        (b'{"greeting":"\xe2\x9d\xa4\xef\xb8\x8f"}', {"greeting": "\u2764"}, False),
     ],
 )
 def test_a_caller_gets_what_the_tool_has_made(made, body, is_right):
