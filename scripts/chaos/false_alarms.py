@@ -50,8 +50,6 @@ def main() -> int:
         runner.run(opening.__aexit__(None, None, None))
     if options.json:
         print(json.dumps(found, indent=2))
-    else:
-        print(*found["alarms"], sep="\n")
     alarms = len(found["alarms"])
     print(
         f"{alarms} false alarms in {found['cases']} valid cases of {found['tools']} tools;"
@@ -78,9 +76,12 @@ def _judged(runner: asyncio.Runner, faces: Faces, number: int, seeded: int) -> d
         case = Case(entry.id, text, "valid", "admitted")
         answers = runner.run(faces.ask_all(entry, text))
         accepted += answers.first.accepted
-        alarms += failures(answers.verdicts(case, faces.catalogue))
+        new = failures(answers.verdicts(case, faces.catalogue))
+        alarms += new
         if done % 500 == 0:
-            print(f"{done} of {number}, {len(alarms)} false", file=sys.stderr, flush=True)
+            new.append(f"{done} of {number}, {len(alarms)} false")
+        for line in new:
+            print(line, file=sys.stderr, flush=True)
     return {
         "cases": number,
         "seed": seeded,
