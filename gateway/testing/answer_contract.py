@@ -5,35 +5,33 @@ No value leaves this module: what is found is a place, a keyword and the shape o
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path, PurePosixPath
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
 from typing import Any, Final, Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from gateway.amounts import amount
-from gateway.authoring.contracts.finding import Finding, Severity
-from gateway.authoring.openapi.folder import IMPORT_FILE, UPSTREAMS, ImportFolder, read_document_of
-from gateway.authoring.openapi.overlay import apply_overlay
-from gateway.authoring.openapi.reading.normalise import METHODS, NormalDocument, normalise
+from gateway.authoring.openapi.reading.normalise import NormalDocument
 from gateway.authoring.openapi.reading.schemas import Part, resolve_part
-from gateway.authoring.openapi.reading.source import PartRefused, read_source
+from gateway.authoring.openapi.reading.source import PartRefused
 from gateway.catalogue import Catalogue
 from gateway.contract.imported import ImportedReply
 from gateway.contract.upstream import Reply, status_names
 from gateway.contract.values import jsontext
 from gateway.contract.values.files import shown_type
-from gateway.contract.values.pointers import child, steps
+from gateway.contract.values.pointers import NoSuchPlace, child, steps
 from gateway.contract.values.schema import Validator, matcher, with_definitions
 from gateway.contract.values.violation import Violation
 from gateway.encoding.replies.content import (
     AbsentNulls,
     essence_of,
     is_in_range,
-    is_json_essence,
     precision_of,
 )
-from gateway.testing.answer_shapes import Shape, kind_of, merged, scalar_shape
+from gateway.testing.answer_shapes import Shape, kind_of, merged, scalar_shape, types_of, worded
+from gateway.testing.contract_documents import ContractDocument, is_json
 
 Rule = Literal["live/breaks-contract", "live/not-in-contract"]
 
@@ -107,33 +105,25 @@ class _Operation(Struct, frozen=True, kw_only=True):
     nulls_are_absent: bool = False
 
 
-class AnswerContract:
+def _own_reply(status: str, schema: Any) -> ImportedReply:
+    if schema is None:
+        return ImportedReply(status=status, kind="empty")
+    return ImportedReply(status=status, kind="json", media_type="application/json", schema=schema)
+
+
+class AnswerContract(ContractDocument):
     """The contract of one upstream, an imported document or one written here."""
 
     def __init__(self, name: str, schemas: Path, catalogue: Catalogue) -> None:
         """Raises `ContractError` if the contract cannot be read."""
-        self.name = name
-        folder = ImportFolder(schemas=schemas, connector=name)
-        self.is_imported = (folder.files / IMPORT_FILE).is_file()
-        self.overlay: Mapping[str, Any] = {}
-        """The overlay that the import has already."""
-        if self.is_imported:
-            wishes, _ = folder.wishes()
-            source = read_document_of(folder, wishes)
-            self._place = folder.path / wishes.document if wishes.entry else folder.path
-            if overlay := folder.overlay():
-                self.overlay = overlay.value
-                source = source.replaced(apply_overlay(overlay, source.value).value)
-        else:
-            source = read_source(schemas / UPSTREAMS / name / "openapi.yaml", root=schemas)
-            self._place = PurePosixPath()
-        self.document: NormalDocument = normalise(source)
+        super().__init__(schemas, name)
         self._validators: dict[tuple[str, int], Validator] = {}
         self._operations = dict(self._read(catalogue))
 
     def _read(self, catalogue: Catalogue) -> Iterator[tuple[str, _Operation]]:
-        places = dict(self._places())
+        found = [*self.operations()]
         if self.is_imported:
+            places = {self.normal.pointer_of(e.pointer): e.pointer for e in found}
             whole = catalogue.imported[self.name].whole()
             for each in whole.callable_operations:
                 yield (
@@ -147,45 +137,12 @@ class AnswerContract:
                     ),
                 )
             return
+        declared = {(each.method, each.path): each.pointer for each in found}
         for own in catalogue.upstreams[self.name].operations:
-            at = child(child("/paths", own.path), own.method.lower())
-            yield (
-                own.id,
-                _Operation(
-                    label=f"{own.method} {own.path}",
-                    pointer=places.get(self.document.pointer_of(at), at),
-                    replies=tuple(
-                        ImportedReply(status=status, kind="empty")
-                        if schema is None
-                        else ImportedReply(
-                            status=status,
-                            kind="json",
-                            media_type="application/json",
-                            schema=schema,
-                        )
-                        for status, schema in own.replies.items()
-                    ),
-                ),
-            )
-
-    def _places(self) -> Iterator[tuple[str, str]]:
-        """The operations: the pointer in the vendor's file, and that in the normal form."""
-        for path, item in self.document.value.get("paths", {}).items():
-            try:
-                found = resolve_part(self.document, item, child("/paths", path))
-            except PartRefused:
-                continue
-            for method in METHODS:
-                if method in found.value:
-                    at = child(found.pointer, method)
-                    yield self.document.pointer_of(at), at
-
-    def finding(
-        self, pointers: Sequence[str], rule: str, texts: tuple[str, str], severity: Severity
-    ) -> Finding:
-        """A finding at the first of `pointers`. `texts` are the message and the fix."""
-        found = self.document.finding(pointers[0] if pointers else "", rule, *texts, severity)
-        return replace(found, path=str(self._place / found.path))
+            pointer = declared.get((own.method.lower(), own.path), "")
+            replies = tuple(_own_reply(*each) for each in own.replies.items())
+            label = f"{own.method} {own.path}"
+            yield own.id, _Operation(label=label, pointer=pointer, replies=replies)
 
     def pointer_of(self, operation_id: str) -> str:
         """The operation in the normal form. Empty: it is not found there."""
@@ -202,21 +159,21 @@ class AnswerContract:
         answer = f"{reply.status} {essence}".strip()
         found = ComparedAnswer(operation=operation.label, answer=answer, shape=None)
         declared, missing = _declared(operation.replies, reply.status, essence)
-        is_json = is_json_essence(essence) and bool(reply.body)
+        has_json = is_json(essence) and bool(reply.body)
         # A refusal in plain text may be the API's. A page is that of something before it.
         is_own = (
             declared.kind != "json" if declared else reply.status >= 400 and not _is_page(reply)
         )
-        if not is_json and (not reply.body or is_own):
+        if not has_json and (not reply.body or is_own):
             return replace(found, differences=self._unknown(operation, answer, missing, None))
-        if not is_json:
+        if not has_json:
             shown = shown_type(reply.headers.get("content-type", ""))
             return replace(found, problem=f"the answer is not JSON: it has {shown}")
         try:
             value = jsontext.decode(reply.body, jsontext.REPLY)
         except jsontext.NotJson as error:
             return replace(found, problem=f"the body is no valid JSON: {error}")
-        look = _Look(self.document, operation.label, answer)
+        look = _Look(self.normal, operation.label, answer)
         schema = self._schema_part(operation, declared)
         shape = look.shape(value, [] if schema is None else [schema], "")
         differences = [*self._unknown(operation, answer, missing, shape), *look.undeclared]
@@ -249,31 +206,17 @@ class AnswerContract:
         """The Schema Object of a declared reply in the normal form."""
         if declared is None or declared.kind != "json" or not operation.pointer:
             return None
-        try:
-            item = resolve_part(self.document, *self._at(operation.pointer))
-            responses = item.value.get("responses", {})
-            names = {name.upper(): name for name in responses}
-            name = names[declared.status.upper()]
-            at = child(child(item.pointer, "responses"), name)
-            response = resolve_part(self.document, responses[name], at)
-            content = response.value.get("content", {})
-            media = next(
-                each
-                for each in content
-                if each == declared.media_type
-                or (not self.is_imported and is_json_essence(each.partition(";")[0].strip()))
-            )
-            pointer = child(child(response.pointer, "content"), media)
-            found = resolve_part(self.document, content[media], pointer)
-            return Part(found.value["schema"], child(found.pointer, "schema"))
-        except (PartRefused, KeyError, StopIteration):
-            return None
-
-    def _at(self, pointer: str) -> tuple[Any, str]:
-        value: Any = self.document.value
-        for step in steps(pointer):
-            value = value[step]
-        return value, pointer
+        with suppress(NoSuchPlace, KeyError):
+            response = self.response(operation.pointer, [declared.status])
+            if response is None:
+                return None
+            named = declared.media_type
+            if not self.is_imported:
+                named = next(filter(is_json, response.value.get("content", ())), None)
+            media = self.media_type(response, named or "")
+            if media is not None:
+                return Part(media.value["schema"], child(media.pointer, "schema"))
+        return None
 
     def _forbidden(
         self,
@@ -334,8 +277,7 @@ class _Look:
 
     def __init__(self, document: NormalDocument, operation: str, reply: str) -> None:
         self._document = document
-        self._operation = operation
-        self._reply = reply
+        self._difference = partial(AnswerDifference, operation=operation, reply=reply)
         self._left = _MOST_NODES
         self.undeclared: list[AnswerDifference] = []
 
@@ -357,7 +299,7 @@ class _Look:
 
     def _scalar(self, value: Any, described: Sequence[Part]) -> Shape:
         parts = self._parts(described)
-        if isinstance(value, int) and any(_may_be("number", part.value) for part in parts):
+        if isinstance(value, int) and any("number" in types_of(part.value) for part in parts):
             return scalar_shape(value if isinstance(value, bool) else float(value))
         found = scalar_shape(value)
         if value is not None and any(value in part.value.get("enum", ()) for part in parts):
@@ -389,14 +331,12 @@ class _Look:
 
     def _note_undeclared(self, at: str, parts: Sequence[Part], shape: Shape) -> None:
         self.undeclared.append(
-            AnswerDifference(
+            self._difference(
                 rule="live/not-in-contract",
-                operation=self._operation,
-                reply=self._reply,
                 place=at,
                 pointers=(_holder(parts),),
                 keyword="properties",
-                text=f"the contract has no such member: {described_shape(shape)}",
+                text=f"the contract has no such member: {worded(shape)}",
                 shape=shape,
             )
         )
@@ -472,25 +412,21 @@ class _Look:
         if is_lacking:
             return self._lacking(place, names[-1], around)
         if violation.keyword in _SURPLUS:
-            shape = _Look(self._document, self._operation, self._reply).shape(value, [], place)
-            return AnswerDifference(
+            shape = _Look(self._document, "", "").shape(value, [], place)
+            return self._difference(
                 rule="live/breaks-contract",
-                operation=self._operation,
-                reply=self._reply,
                 place=place,
                 pointers=(_holder(self._parts(around)),) if around else (),
                 keyword="properties",
-                text=f"is {described_value(value)}, and the contract allows no other members",
+                text=f"is {worded(scalar_shape(value))}, and the contract allows no other members",
                 shape=shape,
             )
         return self._wrong(place, value, violation.keyword, entry)
 
     def _lacking(self, place: str, name: str, around: list[Part]) -> AnswerDifference:
         saying = [e.pointer for e in self._parts(around) if name in e.value.get("required", ())]
-        return AnswerDifference(
+        return self._difference(
             rule="live/breaks-contract",
-            operation=self._operation,
-            reply=self._reply,
             place=place,
             pointers=tuple(child(each, "required") for each in saying),
             keyword="required",
@@ -501,45 +437,35 @@ class _Look:
         parts = self._parts(entry)
         saying = [each for each in parts if keyword in each.value]
         said = saying[0].value[keyword] if saying else None
-        is_short = isinstance(said, str | int | float | list) and len(str(said)) <= _SHOWN
+        if isinstance(said, list):
+            said = ", ".join(map(str, said))
+        is_short = isinstance(said, str | int | float) and len(str(said)) <= _SHOWN
+        rule = f"{keyword} {said}" if is_short else keyword
         pointers = tuple(each.pointer for each in saying) or tuple(e.pointer for e in entry)
         if value is None and keyword in {"type", "enum"}:
             # One change admits null, whichever keyword says it first.
             keyword, pointers = "null", tuple(each.pointer for each in entry)
-        return AnswerDifference(
+        return self._difference(
             rule="live/breaks-contract",
-            operation=self._operation,
-            reply=self._reply,
             place=place,
             pointers=pointers,
             keyword=keyword,
-            text=f"is {described_value(value)}, and the contract says"
-            f" {saying_of(keyword, said) if is_short else keyword}",
+            text=f"is {worded(scalar_shape(value))}, and the contract says {rule}",
             shape={"type": kind_of(value)},
         )
-
-
-def saying_of(keyword: str, said: Any) -> str:
-    """A keyword with its value, for people."""
-    word = "type" if keyword == "null" else keyword
-    return f"{word} {', '.join(map(str, said)) if isinstance(said, list) else said}"
 
 
 def _holder(parts: Sequence[Part]) -> str:
     """The schema that gets a new member: the first one that names members, or is an object."""
     naming = [each for each in parts if "properties" in each.value]
     closed = [each for each in parts if each.value.get("additionalProperties") is False]
-    plain = [each for each in parts if _may_be("object", each.value) and not is_union(each.value)]
+    objects = (each for each in parts if "object" in types_of(each.value))
+    plain = [each for each in objects if not is_union(each.value)]
     return (closed or naming or plain or [*parts])[0].pointer
 
 
 def is_union(schema: Mapping[str, Any]) -> bool:
     return any(keyword in schema for keyword in _JOINED)
-
-
-def _may_be(kind: str, schema: Mapping[str, Any]) -> bool:
-    types = schema.get("type", ())
-    return kind in (types if isinstance(types, list) else [types])
 
 
 def _is_map(parts: Sequence[Part]) -> bool:
@@ -558,27 +484,178 @@ def is_plain(name: str) -> bool:
     )
 
 
-def described_value(value: Any) -> str:
-    """What a value is, without the value."""
-    match value:
-        case str():
-            return f"a text of {amount(len(value), 'character')}"
-        case list():
-            return f"a list of {amount(len(value), 'item')}"
-        case dict():
-            return f"an object with {amount(len(value), 'member')}"
-        case None:
-            return "null"
-        case _:
-            return {"integer": "an integer"}.get(kind_of(value), f"a {kind_of(value)}")
+# The overlay (OpenAPI Overlay 1.0) with which a contract says what its API answers.
+
+_REMOVED: Final = frozenset(
+    {
+        *("enum", "const", "pattern", "format", "minLength", "maxLength", "minimum", "maximum"),
+        *("exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minItems", "maxItems"),
+        *("uniqueItems", "minProperties", "maxProperties"),
+    }
+)
+"""Keywords that are left out where an answer breaks them."""
 
 
-def described_shape(shape: Shape) -> str:
-    """The types of the shape of one value, with the length of a text."""
-    types = shape.get("type", "anything")
-    word = " or ".join(types) if isinstance(types, list) else str(types)
-    if "format" in shape:
-        return f"{word}, {shape['format']}"
-    if "maxLength" in shape:
-        return f"{word} of {amount(shape['maxLength'], 'character')}"
-    return word
+def overlay_of(
+    contract: AnswerContract, found: Iterable[AnswerDifference]
+) -> tuple[dict[str, Any] | None, int]:
+    """The overlay that settles `found`, after the actions that the import has already, and for how
+    many it has no action: those are changed by hand. None: there is no action."""
+    actions: list[dict[str, Any]] = []
+    unsaid = 0
+    settled: set[tuple[str, ...]] = set()
+    types: dict[str, Any] = {}
+    for each in found:
+        if each.key in settled:
+            continue
+        settled.add(each.key)
+        own = _actions(contract.normal, each, types)
+        unsaid += own is None
+        actions += own or ()
+    if not actions:
+        return None, unsaid
+    info = {
+        "title": f"What {contract.name} answers beside its contract",
+        "version": "1.0.0",
+    }
+    known = contract.overlay.get("actions", [])
+    head = {"overlay": "1.0.0", "info": info, **contract.overlay}
+    return {**head, "actions": [*known, *actions]}, unsaid
+
+
+def _actions(
+    document: NormalDocument, found: AnswerDifference, types: dict[str, Any]
+) -> list[dict[str, Any]] | None:
+    """None: an overlay of this document cannot say it. `types`: see `_Place`."""
+    actions: list[dict[str, Any]] = []
+    for pointer in found.pointers:
+        spot = document.spot_of(pointer)
+        if spot.file is not document.source.file:
+            return None
+        query, schema = _query(spot.pointer), _written(document, spot.pointer)
+        if isinstance(schema, dict):
+            types.setdefault(query, schema.get("type"))
+        place = _Place(query=query, schema=schema, version=document.source.version, types=types)
+        own = _of_keyword(place, found)
+        if own is None:
+            return None
+        actions += own
+    for each in actions[:1]:
+        each["description"] = f"{found.answer} at {found.place or '/'}: answered live."
+    return actions if found.pointers else None
+
+
+class _Place(Struct, frozen=True, kw_only=True):
+    """What an action changes, as the document has it."""
+
+    query: str
+    schema: Any
+    version: str
+    types: dict[str, Any]
+    """By query, what `type` is after the actions so far. None: there is none."""
+
+    @property
+    def is_old(self) -> bool:
+        """Whether null is `nullable`, and there is one type."""
+        return self.version in {"2.0", "3.0"}
+
+    def update(self, value: Any) -> dict[str, Any]:
+        return {"target": self.query, "update": value}
+
+    def removal(self, keyword: str) -> dict[str, Any]:
+        return {"target": f"{self.query}{_step(keyword)}", "remove": True}
+
+
+def _of_keyword(place: _Place, found: AnswerDifference) -> list[dict[str, Any]] | None:
+    """The actions for what one keyword says. None: there are none for it."""
+    keyword = found.keyword
+    name = steps(found.place)[-1] if found.place else ""
+    if keyword == "properties" and name != "*":
+        return [place.update({"properties": {name: _schema(found.shape, is_old=place.is_old)}})]
+    if keyword == "required":
+        return [{"target": f"{place.query}[?@ == {_step(name)[1:-1]}]", "remove": True}]
+    if keyword == "null":
+        return _nullable(place)
+    if keyword == "type":
+        return _wider(place, found.shape["type"])
+    if keyword in {"status", "media type"}:
+        return [place.update(_response(found, place.version))]
+    return [place.removal(keyword)] if keyword in _REMOVED and keyword in place.schema else None
+
+
+def _written(document: NormalDocument, pointer: str) -> Any:
+    """The value as the document has it."""
+    value: Any = document.source.value
+    for step in steps(pointer):
+        value = value[int(step) if isinstance(value, list) else step]
+    return value
+
+
+def _query(pointer: str) -> str:
+    """The JSONPath (RFC 9535) of a pointer."""
+    return "$" + "".join(map(_step, steps(pointer)))
+
+
+def _step(name: str) -> str:
+    escaped = name.replace("\\", "\\\\").replace("'", "\\'")
+    return f"['{escaped}']"
+
+
+def _nullable(place: _Place) -> list[dict[str, Any]]:
+    if place.is_old:
+        return [place.update({"nullable": True})]
+    schema = place.schema
+    if place.types[place.query] is not None and not is_union(schema) and "$ref" not in schema:
+        listed = [place.update({"enum": [None]})] if "enum" in schema else []
+        return [*_with_type(place, "null"), *listed]
+    found = [place.update({"anyOf": [dict(schema), {"type": "null"}]})]
+    return found + [place.removal(keyword) for keyword in schema if keyword != "anyOf"]
+
+
+def _wider(place: _Place, kind: str) -> list[dict[str, Any]]:
+    known = place.types[place.query]
+    if known == "integer" and kind == "number":
+        place.types[place.query] = kind
+        return [place.update({"type": kind})]
+    if place.is_old:
+        place.types[place.query] = None
+        return [] if known is None else [place.removal("type")]
+    return _with_type(place, kind)
+
+
+def _with_type(place: _Place, kind: str) -> list[dict[str, Any]]:
+    """One type more. An overlay adds to a list, and replaces a text."""
+    known = place.types[place.query]
+    listed = known if isinstance(known, list) else [known]
+    place.types[place.query] = [*listed, kind]
+    return [place.update({"type": [kind] if isinstance(known, list) else [known, kind]})]
+
+
+def _response(found: AnswerDifference, version: str) -> dict[str, Any]:
+    status, _, essence = found.reply.partition(" ")
+    response: dict[str, Any] = {"description": "Answered by the live API."}
+    schema = _schema(found.shape, is_old=version in {"2.0", "3.0"})
+    if version == "2.0" and essence:
+        response["schema"] = schema
+    elif essence:
+        response["content"] = {essence: {"schema": schema} if found.shape else {}}
+    return {status: response}
+
+
+def _schema(shape: Shape, *, is_old: bool) -> dict[str, Any]:
+    """A Schema Object that admits the shape: open, and without the bounds that were seen."""
+    types = types_of(shape)
+    kinds = [each for each in types if each != "null"]
+    if not kinds or (is_old and len(kinds) > 1):
+        return {}
+    found: dict[str, Any] = {"type": kinds[0] if len(kinds) == 1 else kinds}
+    if len(types) > len(kinds):
+        found |= {"nullable": True} if is_old else {"type": types}
+    if "properties" in shape and "object" in kinds:
+        named = shape["properties"].items()
+        found["properties"] = {name: _schema(each, is_old=is_old) for name, each in named}
+    if "array" in kinds:
+        found["items"] = _schema(shape.get("items", {}), is_old=is_old)
+    if "format" in shape and "string" in kinds:
+        found["format"] = shape["format"]
+    return found

@@ -16,6 +16,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct
 
+from gateway.amounts import amount
 from gateway.authoring.contracts.tree import SHAPES, UPSTREAMS
 from gateway.authoring.diff.descent import TwoDefinitions
 from gateway.authoring.diff.git import commit_before, is_ref, text_at
@@ -34,8 +35,6 @@ _FORMATS: Final[Mapping[str, re.Pattern[str]]] = {
     "uri": re.compile(r"https?://\S+"),
 }
 _BOUNDS: Final = (("minLength", min), ("maxLength", max), ("minItems", min), ("maxItems", max))
-
-
 _KINDS: Final[Mapping[type, str]] = {
     type(None): "null",
     bool: "boolean",
@@ -276,5 +275,13 @@ def _drift(gap: Gap) -> Drift:
 
 
 def worded(shape: Any) -> str:
-    """The types of a shape, for people."""
-    return " or ".join(types_of(shape)) if isinstance(shape, dict) and shape else "anything"
+    """The types of a shape, for people, with the format or the length of a text."""
+    types = types_of(shape) if isinstance(shape, dict) else []
+    word = " or ".join(types) or "anything"
+    if "string" not in types:
+        return word
+    if "format" in shape:
+        return f"{word}, {shape['format']}"
+    if "maxLength" in shape:
+        return f"{word} of {amount(shape['maxLength'], 'character')}"
+    return word

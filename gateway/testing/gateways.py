@@ -54,8 +54,7 @@ from gateway.testing.transports import (
     parameters,
     request,
 )
-from gateway.testing.upstream_contracts import ContractBreach
-from gateway.testing.upstream_judge import UpstreamJudge, taken
+from gateway.testing.upstream_contracts import ContractBreach, UpstreamJudge, taken
 from gateway.transports.stdio.server import local_server, run_on_stdio
 
 KEY = "contract-tests-administrator"

@@ -36,7 +36,7 @@ from gateway.settings import read_settings
 from gateway.testing.asgi_server import serving
 from gateway.testing.gateways import catalogue_under_test, project_flags, project_under_test
 from gateway.testing.served import UNLIMITED
-from gateway.testing.upstream_judge import UpstreamJudge
+from gateway.testing.upstream_contracts import UpstreamJudge
 
 KEY = "faults-administrator-0123456789"
 CALL_SECONDS = 20.0

@@ -58,6 +58,8 @@ _MOST_FAILURES: Final = 3
 _MOST_SHOWN: Final = 2**20
 """Bytes of an answer that may show the id of a thing."""
 _MEMORY: Final = Secret("memory:")
+_HOPELESS: Final = frozenset({"live/no-connection", "live/credentials", "live/rate-limited"})
+"""After one of these, the upstream is given up."""
 _SAFE: Final = frozenset({"GET", "HEAD"})
 
 Trouble = Literal[
@@ -69,6 +71,9 @@ Trouble = Literal[
     "live/bad-answer",
     "live/breaks-tool",
 ]
+
+NoteReply = Callable[[str, str, Reply], None]
+"""Gets the upstream, the id of its operation and the reply."""
 
 
 class LiveCall(Struct, frozen=True, kw_only=True):
@@ -88,15 +93,6 @@ class LivePlan(Struct, frozen=True, kw_only=True):
     """The live upstreams, with their URLs."""
     skipped: tuple[str, ...]
     """A line for each reason, with the setting that would change it."""
-
-
-class LiveReply(Struct, frozen=True, kw_only=True):
-    """A reply that came."""
-
-    upstream: str
-    operation: str
-    """The id of the upstream's operation."""
-    reply: Reply
 
 
 class LiveFailure(Struct, frozen=True, kw_only=True):
@@ -231,7 +227,7 @@ async def call_live(
     catalogue: Catalogue,
     plan: LivePlan,
     report: Callable[[str], None],
-    note: Callable[[LiveReply], None],
+    note: NoteReply,
     budget: float | None = None,
 ) -> LiveOutcome:
     """Make the calls of `plan`, within `budget` seconds. Raises an `OperatorError`.
@@ -265,7 +261,7 @@ class _LiveRun:
         catalogue: Catalogue,
         plan: LivePlan,
         report: Callable[[str], None],
-        note: Callable[[LiveReply], None],
+        note: NoteReply,
     ) -> None:
         self.outcome = LiveOutcome()
         self._note = note
@@ -326,17 +322,15 @@ class _LiveRun:
         if error is None:
             self._failed[call.upstream] = 0
             return
-        failure = failure_of(call, error, self._last_operation(call))
+        seen = self._recorders[call.upstream].seen
+        failure = failure_of(call, error, seen[-1][0] if seen else None)
         if failure is None:
             self.outcome.refused.add(call.entry.id)
             self._failed[call.upstream] = 0
             return
         self.outcome.failures.append(failure)
         self._failed[call.upstream] = self._failed.get(call.upstream, 0) + 1
-        is_hopeless = failure.rule in {
-            *("live/no-connection", "live/credentials", "live/rate-limited"),
-        }
-        if is_hopeless or self._failed[call.upstream] >= _MOST_FAILURES:
+        if failure.rule in _HOPELESS or self._failed[call.upstream] >= _MOST_FAILURES:
             self._given_up.add(call.upstream)
 
     async def _tried(self, call: LiveCall, arguments: Mapping[str, Any]) -> GatewayError | None:
@@ -360,7 +354,7 @@ class _LiveRun:
     def _note_replies(self) -> None:
         for name, each in self._recorders.items():
             for operation, reply in each.seen:
-                self._note(LiveReply(upstream=name, operation=operation, reply=reply))
+                self._note(name, operation, reply)
 
     def _note_shown(self, call: LiveCall, arguments: Mapping[str, Any]) -> None:
         """Keep what a list has shown, also if it breaks the document."""
@@ -369,10 +363,6 @@ class _LiveRun:
         if _is_made(call) and is_shown and len(seen[-1][1].body) <= _MOST_SHOWN:
             with suppress(InvalidReply):
                 self._shown[call.entry.id] = (arguments, object_of(json_of(seen[-1][1].body)))
-
-    def _last_operation(self, call: LiveCall) -> str | None:
-        seen = self._recorders[call.upstream].seen
-        return seen[-1][0] if seen else None
 
     def _named(self, call: LiveCall) -> Mapping[str, Any]:
         """The arguments, with the identity of a thing that another call has shown."""
@@ -414,6 +404,7 @@ def failure_of(call: LiveCall, error: GatewayError, operation: str | None) -> Li
     """
     if isinstance(error, ToolFailed | UpstreamRejected):
         return None
+    places = _places(error.violations) if isinstance(error, InvalidReply | InvalidResult) else ""
     rule, fix = _trouble(error, is_reply=operation is not None)
     wait = error.retry_after_seconds if isinstance(error, UpstreamRateLimited) else None
     asked = "does not say when" if wait is None else f"asks to wait {in_seconds(wait)}"
@@ -421,7 +412,8 @@ def failure_of(call: LiveCall, error: GatewayError, operation: str | None) -> Li
         tool=call.entry.id,
         upstream=call.upstream,
         rule=rule,
-        text=_said(error),
+        # What the upstream says of itself may hold values, so only its status is said.
+        text=f"{error.detail}{places}",
         fix=fix.format(call.upstream, asked),
         operation=operation,
         is_about_reply=operation is not None and isinstance(error, InvalidReply),
@@ -437,12 +429,6 @@ def _trouble(error: GatewayError, *, is_reply: bool) -> tuple[Trouble, str]:
         return "live/bad-answer", _CHECK
     found = ((rule, fix) for kind, rule, fix in _TROUBLES if isinstance(error, kind))
     return next(found, ("live/breaks-tool", "correct the example, or the tool"))
-
-
-def _said(error: GatewayError) -> str:
-    """The error. What the upstream says of itself may hold values, so only its status is said."""
-    places = _places(error.violations) if isinstance(error, InvalidReply | InvalidResult) else ""
-    return f"{error.detail}{places}"
 
 
 def _places(violations: Iterable[Violation]) -> str:

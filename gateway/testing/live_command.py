@@ -20,10 +20,10 @@ from gateway.cli.output import print_json, progress
 from gateway.cli.problems import FINDINGS, OK, plain
 from gateway.cli.reports.forms import write
 from gateway.cli.reports.record import Check, Report
+from gateway.contract.upstream import Reply
 from gateway.errors import ConfigurationError
 from gateway.settings import Settings
-from gateway.testing.answer_contract import AnswerContract, AnswerDifference
-from gateway.testing.answer_overlay import overlay_of
+from gateway.testing.answer_contract import AnswerContract, AnswerDifference, overlay_of
 from gateway.testing.answer_shapes import (
     Answers,
     Drift,
@@ -37,7 +37,6 @@ from gateway.testing.live_calls import (
     LiveFailure,
     LiveOutcome,
     LivePlan,
-    LiveReply,
     call_live,
     plan_live,
 )
@@ -100,8 +99,8 @@ def verify_live(settings: Settings, catalogue: Catalogue, options: LiveOptions) 
     level = settings.log_level if "log_level" in settings.origins else "error"
     start_logs(replace(settings, log_level=level), catalogue=catalogue)
 
-    def note(reply: LiveReply) -> None:
-        _note(seen[reply.upstream], reply)
+    def note(upstream: str, operation: str, reply: Reply) -> None:
+        _note(seen[upstream], operation, reply)
 
     with progress("verify") as report:
         outcome = asyncio.run(call_live(settings, catalogue, plan, report, note, options.budget))
@@ -164,12 +163,12 @@ def _opened(
     return found
 
 
-def _note(seen: _Seen, reply: LiveReply) -> None:
-    found = seen.contract.compared(reply.operation, reply.reply)
+def _note(seen: _Seen, operation: str, reply: Reply) -> None:
+    found = seen.contract.compared(operation, reply)
     if found is None:
         return
     seen.count += found.problem is None
-    seen.pointers[found.operation] = seen.contract.pointer_of(reply.operation)
+    seen.pointers[found.operation] = seen.contract.pointer_of(operation)
     seen.differences += found.differences
     if found.problem is not None:
         problem = f"{found.answer}: {found.problem}"

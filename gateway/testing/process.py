@@ -25,8 +25,7 @@ from gateway.contract.upstream import Upstream
 from gateway.errors import OperatorError
 from gateway.settings import Settings, read_settings
 from gateway.testing.served import BREACHES, ENDED, READY
-from gateway.testing.upstream_contracts import ContractBreach
-from gateway.testing.upstream_judge import UpstreamJudge
+from gateway.testing.upstream_contracts import ContractBreach, UpstreamJudge
 from gateway.transports.stdio.server import serve_stdio
 
 

@@ -25,7 +25,7 @@ from gateway.testing.records import (
     grouped,
     subject_of,
 )
-from gateway.testing.upstream_judge import taken
+from gateway.testing.upstream_contracts import taken
 
 _LOGGED: Final = 2_000
 _LEFT_OUT: Final = "left out by the budget"

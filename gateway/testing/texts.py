@@ -13,7 +13,7 @@ from urllib.parse import unquote, unquote_plus
 
 from msgspec import Struct
 
-from gateway.contract.values.pointers import NoSuchPlace, follow
+from gateway.contract.values.pointers import NoSuchPlace, follow, pointer_of, steps
 from gateway.testing.authority import Authority
 
 Pair = tuple[str, str]
@@ -275,8 +275,7 @@ def _with(value: Any, place: str, other: Any) -> Any:
     if not place:
         return other
     copied = json.loads(json.dumps(value))
-    above, _, last = place.rpartition("/")
-    holder = follow(copied, above)
-    name = last.replace("~1", "/").replace("~0", "~")
+    *above, name = steps(place)
+    holder = follow(copied, pointer_of(above))
     holder[int(name) if isinstance(holder, list) else name] = other
     return copied

@@ -1,4 +1,4 @@
-"""The authority on what goes to upstreams and what comes back: the OpenAPI document of each.
+"""The authority on what goes to mocks of upstreams and comes back: the OpenAPI document of each.
 
 A request is read by its styles, as OpenAPI 3.1, RFC 3986 and RFC 6570 say, and each value is judged
 by Python's `jsonschema`. Neither the encoder nor the mocks share code with it, so that what one of
@@ -10,25 +10,36 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import lru_cache
 from itertools import islice, product
+from pathlib import Path
 from shlex import quote as in_shell
 from typing import Any, Final
 from urllib.parse import quote, unquote, unquote_plus
 
+import msgspec
 from msgspec import UNSET, Struct
 from referencing import Registry
 from referencing.jsonschema import DRAFT202012
 
+from gateway.authoring.contracts.finding import Severity
+from gateway.authoring.openapi.reading.schemas import Part
+from gateway.backends.mock.application import MockApplication
+from gateway.backends.mock.backend import MockBackend
 from gateway.backends.wire import WireReply, WireRequest
-from gateway.contract.upstream import status_names
+from gateway.contract.imported import ImportedOperation
+from gateway.contract.upstream import UpstreamRequest, status_names
 from gateway.contract.values.pointers import NoSuchPlace, child, follow
 from gateway.testing.authority import Authority
+from gateway.testing.contract_documents import (
+    ContractDocument,
+    DeclaredOperation,
+    essence_of_name,
+    is_json,
+)
 from gateway.testing.texts import Styled, is_same, pairs_of, readings, typed
 
 FORM: Final = "application/x-www-form-urlencoded"
-ROOT: Final = "https://contracts.invalid/"
-"""What references between the files of a project are relative to. Nothing is asked there."""
-_METHODS: Final = ("get", "put", "post", "delete", "options", "head", "patch", "trace", "query")
 _PARAMETER: Final = re.compile(r"\{([^}]*)\}")
 _PATH: Final = re.compile(r"(?:[A-Za-z0-9\-._~!$&'()*+,;=:@/]|%[0-9A-Fa-f]{2})*")
 _QUERY: Final = re.compile(r"(?:[!$-;=?-~]|%[0-9A-Fa-f]{2})*")
@@ -71,8 +82,6 @@ class WantedArguments(Struct, frozen=True):
 
     parameters: Mapping[tuple[str, str], Any]
     body: Any = UNSET
-    is_whole_body: bool = True
-    """Whether `body` is all that the body may say."""
 
 
 class _Parameter(Struct, frozen=True):
@@ -93,26 +102,17 @@ class _Operation(Struct, frozen=True):
     parameters: Sequence[_Parameter]
 
 
-class UpstreamDocument:
-    """Judges by one document, in the form of OpenAPI 3.1.
+class UpstreamDocument(ContractDocument):
+    """Judges by one document, in the form of OpenAPI 3.1."""
 
-    `placed` says the file and the pointer in it that an author knows. `retrieve` reads other files.
-    """
-
-    def __init__(
-        self,
-        name: str,
-        document: Mapping[str, Any],
-        placed: Callable[[str], tuple[str, str]],
-        retrieve: Callable[[str], Any],
-    ) -> None:
-        self._name, self._document, self._placed = name, document, placed
-        self._uri = f"{ROOT}upstreams/{name}/openapi.yaml"
-        reading: Registry[Any] = Registry(  # type: ignore[call-arg]  # mypy knows no attrs here
-            retrieve=lambda uri: DRAFT202012.create_resource(retrieve(uri))
-        )
+    def __init__(self, schemas: Path, upstream: str) -> None:
+        """Raises `ContractError` if the document cannot be read."""
+        self._schemas = schemas
+        super().__init__(schemas, upstream)
+        self._document = document = self.normal.value
+        self._uri = f"https://contracts.invalid/{upstream}"
         resource = DRAFT202012.create_resource(document)
-        self._registry = reading.with_resource(self._uri, resource)
+        self._registry: Registry[Any] = Registry().with_resource(self._uri, resource)
         facts = document.get("x-upstream", {})
         self._is_ours = bool(facts)
         schemes = document.get("components", {}).get("securitySchemes", {}).values()
@@ -127,43 +127,27 @@ class UpstreamDocument:
 
     # What the document says.
 
-    def _resolved(self, pointer: str) -> tuple[str, Any]:
-        value = follow(self._document, pointer)
-        for _ in range(_MOST_STEPS):
-            reference = value.get("$ref") if isinstance(value, dict) else None
-            if not isinstance(reference, str) or not reference.startswith("#"):
-                break
-            pointer = unquote(reference[1:])
-            value = follow(self._document, pointer)
-        return pointer, value
-
-    def _members(self, pointer: str, name: str) -> Iterator[tuple[str, Any]]:
-        """The resolved items of a list, or the members of an object, at `pointer`/`name`."""
+    def _members(self, pointer: str, name: str) -> Iterator[Part]:
+        """The resolved items of a list at `pointer`/`name`."""
         here = child(pointer, name)
         held = follow(self._document, pointer).get(name) or ()
-        for key in held if isinstance(held, dict) else range(len(held)):
-            yield self._resolved(child(here, key))
+        return (self.part(child(here, number)) for number in range(len(held)))
 
     def _read(self) -> Iterator[_Operation]:
-        for template in self._document.get("paths", {}):
+        for each in self.operations():
+            # An operation with a part that cannot be served is not served.
             with suppress(NoSuchPlace):
-                at, item = self._resolved(child("/paths", template))
-                found = {each: child(at, each) for each in _METHODS if each in item}
-                others = child(at, "additionalOperations")
-                found |= {e: child(others, e) for e in item.get("additionalOperations", ())}
-                for method, pointer in found.items():
-                    # An operation with a part that cannot be served is not served.
-                    with suppress(NoSuchPlace):
-                        yield self._operation(method, template, at, pointer)
+                yield self._operation(each)
 
-    def _operation(self, method: str, template: str, at: str, pointer: str) -> _Operation:
-        pointer, value = self._resolved(pointer)
-        declared = [*self._members(at, "parameters"), *self._members(pointer, "parameters")]
-        parameters = {(p.styled.location, p.styled.name): p for p in map(self._parameter, declared)}
-        return _operation(method, template, pointer, value, [*parameters.values()])
+    def _operation(self, declared: DeclaredOperation) -> _Operation:
+        part = self.part(declared.pointer)
+        written = [*self._members(declared.item, "parameters")]
+        written += self._members(part.pointer, "parameters")
+        parameters = {(p.styled.location, p.styled.name): p for p in map(self._parameter, written)}
+        return _operation(declared, part, [*parameters.values()])
 
-    def _parameter(self, written: tuple[str, Any]) -> _Parameter:
-        pointer, value = written
+    def _parameter(self, written: Part) -> _Parameter:
+        value, pointer = written
         location, name = str(value.get("in")), str(value.get("name"))
         style = value.get("style", "form" if location in {"query", "cookie"} else "simple")
         schema = child(pointer, "schema")
@@ -183,11 +167,11 @@ class UpstreamDocument:
     def _names(self, pointer: str, steps: int = 0) -> tuple[frozenset[str], bool]:
         """The names of members that a schema declares, and whether others may be there."""
         try:
-            pointer, schema = self._resolved(pointer)
+            schema, pointer = self.part(pointer)
         except NoSuchPlace:
             return frozenset(), True
-        if not isinstance(schema, dict) or steps > _MOST_STEPS:
-            return frozenset(), schema is True
+        if steps > _MOST_STEPS:
+            return frozenset(), False
         if "object" not in schema.get("type", "object"):
             return frozenset(), False
         names = frozenset(schema.get("properties", ()))
@@ -339,47 +323,50 @@ class UpstreamDocument:
             if sent:
                 raise _Broken(operation.pointer, "it has a body, and none is declared")
             return
-        at, declared = self._resolved(child(operation.pointer, "requestBody"))
+        body = self.part(child(operation.pointer, "requestBody"))
         if not sent and named is None:
-            if declared.get("required") or wanted not in (UNSET, {}, None):
-                raise _Broken(at, "the body is missing")
+            if body.value.get("required") or wanted not in (UNSET, {}, None):
+                raise _Broken(body.pointer, "the body is missing")
             return
-        pointer = self._content(at, declared.get("content", {}), named or "")
-        if pointer is None:
-            raise _Broken(at, f"the body has the media type {named!r}, which is not declared")
-        self._check_content(pointer, sent, _essence(named or ""), wanted)
+        media = self.media_type(body, named or "")
+        if media is None:
+            what = f"the body has the media type {named!r}, which is not declared"
+            raise _Broken(body.pointer, what)
+        self._check_content(media, sent, named or "", wanted)
 
-    def _check_content(self, pointer: str, sent: bytes, essence: str, wanted: Any) -> None:
-        values = self._bodies(pointer, sent, essence)
+    def _check_content(self, media: Part, sent: bytes, named: str, wanted: Any) -> None:
+        pointer, values = media.pointer, self._bodies(media, sent, named)
         if not values:
             if isinstance(wanted, str) and sent not in {wanted.encode(), _unpacked(wanted)}:
                 raise _Broken(pointer, "the body has other bytes than the argument")
             return
-        if "schema" in follow(self._document, pointer):
+        if "schema" in media.value:
             self._judge(child(pointer, "schema"), "request", values, "the body")
         if wanted is not UNSET and not any(is_same(value, wanted) for value in values):
             shown = json.dumps(values[0], ensure_ascii=False)[:_SHOWN]
             asked = json.dumps(wanted, ensure_ascii=False)[:_SHOWN]
             raise _Broken(pointer, f"the body says {shown}, not {asked}")
 
-    def _bodies(self, pointer: str, sent: bytes, essence: str) -> list[Any]:
+    def _bodies(self, media: Part, sent: bytes, named: str) -> list[Any]:
         """The readings of a body. None of other bytes than JSON and forms."""
         try:
-            if essence == "application/json" or essence.endswith("+json"):
+            if is_json(named):
                 return [json.loads(sent)]
-            if essence == FORM:
-                return [*self._forms(pointer, pairs_of(sent.decode("ascii"), "&", unquote_plus))]
+            if essence_of_name(named) == FORM:
+                return [*self._forms(media, pairs_of(sent.decode("ascii"), "&", unquote_plus))]
         except ValueError as error:
-            raise _Broken(pointer, f"the body is no {essence}: {error}") from None
+            what = f"the body is no {essence_of_name(named)}: {error}"
+            raise _Broken(media.pointer, what) from None
         return []
 
-    def _forms(self, pointer: str, pairs: list[tuple[str, str]]) -> Iterator[dict[str, Any]]:
+    def _forms(self, media: Part, pairs: list[tuple[str, str]]) -> Iterator[dict[str, Any]]:
         """The readings of a form, whose members may have Encoding Objects."""
         found: dict[str, list[Any]] = {}
-        encoding = follow(self._document, pointer).get("encoding", {})
+        encoding = media.value.get("encoding", {})
+        properties = child(child(media.pointer, "schema"), "properties")
         for name, each in encoding.items():
             if not {"style", "explode"}.isdisjoint(each):
-                styled = self._member(child(child(pointer, "schema"), "properties"), name, each)
+                styled = self._member(properties, name, each)
                 values, pairs = readings(styled, pairs)
                 found |= {name: values} if values else {}
         for name in dict.fromkeys(name for name, _ in pairs):
@@ -404,15 +391,6 @@ class UpstreamDocument:
             is_lenient=self._is_ours,
         )
 
-    def _content(self, at: str, content: Mapping[str, Any], named: str) -> str | None:
-        """The pointer to the Media Type Object of `named`, the most specific one."""
-        essence = _essence(named)
-        ranges = {_essence(each): each for each in content}
-        for wanted in (essence, f"{essence.partition('/')[0]}/*", "*/*"):
-            if wanted in ranges:
-                return child(child(at, "content"), ranges[wanted])
-        return None
-
     # Answers.
 
     def breach_of_reply(self, request: WireRequest, reply: WireReply) -> ContractBreach | None:
@@ -427,28 +405,28 @@ class UpstreamDocument:
         return self._first(found, request, lambda each: self._check_reply(each, reply))
 
     def _check_reply(self, operation: _Operation, reply: WireReply) -> None:
-        at = child(operation.pointer, "responses")
-        declared = operation.value.get("responses", {})
         names = (*status_names(reply.status), "default")
-        status = next((str(each) for each in names if each in declared), None)
-        if status is None:
+        response = self.response(operation.pointer, names)
+        if response is None:
             if reply.status < _CALLERS:
-                raise _Broken(at, f"the mock answered {reply.status}, which is not declared")
+                what = f"the mock answered {reply.status}, which is not declared"
+                raise _Broken(child(operation.pointer, "responses"), what)
             return
-        at, value = self._resolved(child(at, status))
         named = reply.headers.get("content-type", "")
-        pointer = self._content(at, value.get("content", {}), named)
+        media = self.media_type(response, named)
         # Problem details are how mocks refuse where a document declares nothing that fits.
-        if pointer is None or "json" not in _essence(named):
+        if media is None or "json" not in essence_of_name(named):
             return
-        if not reply.body or "schema" not in follow(self._document, pointer):
+        if not reply.body or "schema" not in media.value:
             return
+        pointer = media.pointer
         try:
             body = json.loads(reply.body)
         except ValueError:
             raise _Broken(pointer, f"the mock's {reply.status} is no JSON") from None
-        if self._authority(child(pointer, "schema"), "reply").says(body) == "invalid":
-            place = self._authority(child(pointer, "schema"), "reply").place(body)
+        authority = self._authority(child(pointer, "schema"), "reply")
+        if authority.says(body) == "invalid":
+            place = authority.place(body)
             what = f"the mock's {reply.status} is not valid by {place}: {json.dumps(body)}"
             raise _Broken(pointer, what[: 2 * _SHOWN])
 
@@ -457,11 +435,13 @@ class UpstreamDocument:
         return self._breach(_Broken("/paths", what), request)
 
     def _breach(self, broken: _Broken, request: WireRequest) -> ContractBreach:
-        path, pointer = self._placed(broken.pointer)
+        texts = broken.what, ""
+        at = self.finding([broken.pointer], "", texts, Severity.ERROR)
+        line = f":{at.line}" if self.is_imported else ""
         return ContractBreach(
-            upstream=self._name,
-            path=path,
-            pointer=pointer,
+            upstream=self.name,
+            path=f"{self._schemas}/{at.path}{line}",
+            pointer=at.pointer,
             what=broken.what,
             curl=self._curl(request),
         )
@@ -507,13 +487,9 @@ def _marked(value: Any, word: str) -> Iterator[str]:
 
 
 def _operation(
-    method: str,
-    template: str,
-    pointer: str,
-    value: Mapping[str, Any],
-    parameters: Sequence[_Parameter],
+    declared: DeclaredOperation, part: Part, parameters: Sequence[_Parameter]
 ) -> _Operation:
-    path, _, query = template.partition("#")[0].partition("?")
+    path, _, query = declared.path.partition("#")[0].partition("?")
     pieces = _PARAMETER.split(path)
     pattern = "".join("([^/]+?)" if n % 2 else _literal(text) for n, text in enumerate(pieces))
     rank = tuple(
@@ -522,9 +498,9 @@ def _operation(
     # What spreads freely takes whatever the others leave.
     ordered = sorted(parameters, key=lambda each: each.styled.spreads and each.styled.is_free)
     return _Operation(
-        pointer=pointer,
-        value=value,
-        path=re.compile(f"{re.escape(method.lower())} {pattern}"),
+        pointer=part.pointer,
+        value=part.value,
+        path=re.compile(f"{re.escape(declared.method.lower())} {pattern}"),
         names=pieces[1::2],
         rank=rank,
         fixed=[(unquote_plus(n), unquote_plus(v)) for n, v in pairs_of(query, "&", str)],
@@ -569,12 +545,119 @@ def _is_of_http(styled: Styled) -> bool:
     return styled.location == "header" and styled.name.lower() in named
 
 
-def _essence(media_type: str) -> str:
-    return media_type.partition(";")[0].strip().lower()
-
-
 def _unpacked(text: str) -> bytes:
     try:
         return base64.b64decode(text, validate=True)
     except ValueError:
         return b""
+
+
+# The mocks of a project, whose requests and answers are judged.
+
+
+@lru_cache(maxsize=64)
+def contract_of(schemas: Path, upstream: str) -> UpstreamDocument:
+    """The contract of an upstream of a project. Raises `ContractError`."""
+    return UpstreamDocument(schemas, upstream)
+
+
+_untaken: Final[list[ContractBreach]] = []
+
+
+def taken() -> list[ContractBreach]:
+    """What all judges of this process have found since this was asked last."""
+    found = [*_untaken]
+    _untaken.clear()
+    return found
+
+
+class UpstreamJudge:
+    """Judges what mocks are sent and answer, by the documents of the project in `schemas`.
+
+    By default, `taken` has what it finds.
+    """
+
+    def __init__(
+        self, schemas: Path, report: Callable[[ContractBreach], None] = _untaken.append
+    ) -> None:
+        self._schemas = schemas
+        self._report = report
+
+    def watch(self, backend: MockBackend, upstream: str) -> None:
+        """Judge all that a backend sends from now on, also for access tokens."""
+        self.over(upstream, backend.application)
+        encode = backend._encoder.encode
+
+        def judged(request: UpstreamRequest, now: str) -> WireRequest:
+            wire = encode(request, now)
+            if what := breach_of_encoding(request, wire):
+                contract = contract_of(self._schemas, upstream)
+                self._report(contract.changed(what, wire))
+            return wire
+
+        backend._encoder.encode = judged  # type: ignore[method-assign]  # of this one
+
+    def over(self, upstream: str, application: MockApplication) -> MockApplication:
+        """`application`, whose requests and answers are judged from now on."""
+        handle = application.handle
+
+        async def judged(request: WireRequest) -> WireReply:
+            contract = contract_of(self._schemas, upstream)
+            if breach := contract.breach_of_request(request):
+                self._report(breach)
+            reply = await handle(request)
+            if breach := contract.breach_of_reply(request, reply):
+                self._report(breach)
+            return reply
+
+        application.handle = judged  # type: ignore[method-assign]  # of this one
+        return application
+
+    def must_say(
+        self, operation: ImportedOperation, arguments: Mapping[str, Any], request: WireRequest
+    ) -> None:
+        """Judge whether a request of an imported operation says its arguments, and only them."""
+        contract = contract_of(self._schemas, operation.id.partition(".")[0])
+        breach = contract.breach_of_request(request, arguments_of(operation, arguments))
+        if breach is not None:
+            self._report(breach)
+
+
+def arguments_of(operation: ImportedOperation, arguments: Mapping[str, Any]) -> WantedArguments:
+    """What the request of an imported operation has to say."""
+    found: dict[tuple[str, str], Any] = {
+        (each.location, each.name): arguments.get(each.member)
+        for each in operation.parameters
+        if each.location != "querystring"
+    }
+    described = operation.body
+    if described is None or described.kind in {"multipart", "lines"}:
+        return WantedArguments(found)
+    if described.member is not None:
+        return WantedArguments(found, arguments.get(described.member, UNSET))
+    body = {name: arguments[m] for m, name in described.members.items() if m in arguments}
+    return WantedArguments(found, body)
+
+
+def breach_of_encoding(request: UpstreamRequest, wire: WireRequest) -> str | None:
+    """Which part of a request the encoder has changed, or None.
+
+    It has the texts of a tool with contract files; only what the encoder adds may be there too.
+    """
+    if request.encoded is not None:
+        return None
+    path, _, query = wire.target.partition("?")
+    sent = [(name, unquote_plus(text)) for name, text in pairs_of(query, "&", unquote_plus)]
+    lost = [each for each in request.query if isinstance(each[1], str) and each not in sent]
+    headers = {name.lower(): value for name, value in wire.headers}
+    unsent = [name for name, _ in request.headers if name.lower() not in headers]
+    segments = [] if path == "/" else [unquote(each) for each in path.split("/")[1:]]
+    if segments != [*request.path]:
+        return f"the path says {path!r}, not {'/'.join(request.path)!r}"
+    if lost or unsent:
+        return f"it does not say {lost[0] if lost else unsent[0]!r}"
+    if "json" in headers.get("content-type", "") and request.body is not UNSET:
+        said = json.loads(wire.body or b"null")
+        if said != msgspec.to_builtins(request.body):
+            return f"the body says {said!r}, not {request.body!r}"[:300]
+    return None

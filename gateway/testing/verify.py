@@ -4,7 +4,7 @@ import asyncio
 import resource
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,7 +15,9 @@ from msgspec import Struct
 from rich.text import Text
 
 from gateway.amounts import amount
+from gateway.authoring.contracts.finding import Finding
 from gateway.catalogue import Catalogue, Entry
+from gateway.cli.authoring.findings import print_findings
 from gateway.cli.authoring.generate import unlike_contracts
 from gateway.cli.options import json_option, settings_of, settings_options
 from gateway.cli.output import print_json, print_table, progress
@@ -270,7 +272,7 @@ def command(
     recorded = _recorded(found, time.monotonic() - began, only)
     if is_whole:
         recorded = _with(recorded, verify_whole(settings, catalogue, budget, began), began)
-    _show(found, recorded if is_whole else None, as_json=as_json)
+    _show(found, recorded if is_whole else None, settings.schemas, as_json=as_json)
     for line in (*notes, _figures(time.monotonic() - began)):
         click.echo(line, err=True)
     for path in reports:
@@ -288,11 +290,13 @@ def _asked(flags: dict[str, Any], *, is_live: bool, is_alone: bool) -> dict[str,
     return asked
 
 
-def _show(found: list[ToolReport], whole: CheckReport | None, *, as_json: bool) -> None:
+def _show(
+    found: list[ToolReport], whole: CheckReport | None, schemas: Path, *, as_json: bool
+) -> None:
     if as_json:
         print_json(found if whole is None else whole)
     elif whole is None:
-        _print(found)
+        _print(found, schemas)
     else:
         print_whole(whole, {each.operation: each.verified for each in found})
 
@@ -378,11 +382,27 @@ def _served(settings: Settings) -> dict[str, str]:
     }
 
 
-def _print(reports: list[ToolReport]) -> None:
-    print_table(("operation", *TRANSPORTS, "varies"), map(_row, reports))
+def findings(reports: Sequence[ToolReport], schemas: Path) -> Iterator[Finding]:
+    """What failed, at the file of its contract, in the form of `verify --live` and of the lint."""
     for report in reports:
-        for failure in report.failures:
-            click.echo(plain(f"error: {report.operation}: {failure}"))
+        connector, _, name = report.operation.partition(".")
+        own = f"tools/{connector}/{name}.yaml", f"upstreams/{connector}/import.yaml"
+        path = next((each for each in own if (schemas / each).is_file()), f"entities/{connector}")
+        for each in report.checks:
+            yield Finding(
+                path=path,
+                line=1,
+                pointer="",
+                rule=f"verify/{each.check}",
+                message=f"{report.operation}: {each.text}",
+                fix=f"make the call again: {each.replay.command}",
+            )
+
+
+def _print(reports: list[ToolReport], schemas: Path) -> None:
+    print_table(("operation", *TRANSPORTS, "varies"), map(_row, reports))
+    if found := [*findings(reports, schemas)]:
+        print_findings(found, schemas, "text")
     good = sum(report.is_verified for report in reports)
     calls = sum(sum(report.verified.values()) for report in reports)
     click.echo(

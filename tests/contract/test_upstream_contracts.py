@@ -21,7 +21,7 @@ from gateway.testing.gateways import Faces, WatchedWire
 from gateway.testing.judging import Verdict, judged
 from gateway.testing.runs import SuiteRun
 from gateway.testing.transports import REST, BrokenAnswer
-from gateway.testing.upstream_judge import contract_of, taken
+from gateway.testing.upstream_contracts import contract_of, taken
 from tests.gateway_process import REPOSITORY
 
 SHEET, AIRPORTS, WATCH = "sheets.read_sheet", "amadeus.get_airport_code", "avinode.create_watch"

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from msgspec import Struct
 
 from gateway.catalogue import Catalogue, Entry, open_catalogue
+from gateway.cli.authoring.findings import as_lines
 from gateway.contract.connector import HANDLER_PACKAGES
 from gateway.contract.operation import Effect
 from gateway.testing import verify as subject
@@ -110,6 +111,11 @@ async def test_one_transport_that_strays_is_named(monkeypatch, tmp_path, answer,
     assert not verdict.is_verified
     assert (verdict.verified["stdio"], verdict.verified["REST"]) == (0, 2)
     assert all("at stdio" in failure and reported in failure for failure in verdict.failures)
+    (tmp_path / "tools/example").mkdir(parents=True)
+    (tmp_path / "tools/example/greet.yaml").touch()
+    first, fix, *_ = as_lines([*subject.findings([verdict], tmp_path)])
+    assert first.startswith("schemas/tools/example/greet.yaml:1: error verify/")
+    assert fix.startswith("  fix: make the call again: gateway ")
 
 
 async def test_what_varies_from_run_to_run_is_reported_and_no_difference(
