@@ -99,8 +99,7 @@ def judged(
 
     `is_sent`: the upstream was asked. `varies`: each transport had a gateway of its own, so all
     results are equal but for the members at these pointers. Without it they share one, and only
-    what reads is answered with the same. `again`: the answer of the first to a write that was made
-    before, which is the reference for refusals.
+    what reads is answered with the same. `again`: the reference for refusals of a made write.
     """
     entry = catalogue.find(case.contract)
     reference, *_ = answers.values()
@@ -120,10 +119,9 @@ def judged(
             oracle, cause = "result", None
             if answer.accepted:
                 cause = breaks_contract(catalogue, entry, answer.body)
-            held_to = reference if answer.accepted or again is None else again
-            if cause is None and _compared(answer, entry, varies) != _compared(
-                held_to, entry, varies
-            ):
+            held_to = reference if answer.accepted else again or reference
+            one, other = (_compared(each, entry, varies) for each in (answer, held_to))
+            if cause is None and one != other:
                 cause = f"differs from {REST}" if answer.accepted else answer.refusal
                 oracle = "alike"
         found.append(_placed(verdict_on(case, transport, cause, oracle=oracle), answer))
