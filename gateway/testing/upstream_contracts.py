@@ -491,7 +491,7 @@ def _operation(
 ) -> _Operation:
     path, _, query = declared.path.partition("#")[0].partition("?")
     pieces = _PARAMETER.split(path)
-    pattern = "".join("([^/]+?)" if n % 2 else _literal(text) for n, text in enumerate(pieces))
+    pattern = "".join("([^/]+?)" if n % 2 else literal(text) for n, text in enumerate(pieces))
     rank = tuple(
         (bool(_PARAMETER.search(each)), -len(_PARAMETER.sub("", each))) for each in path.split("/")
     )
@@ -508,12 +508,13 @@ def _operation(
     )
 
 
-def _literal(text: str) -> str:
-    """A pattern for fixed text, in which each character may be escaped."""
-    return "".join(
-        "/" if each == "/" else f"(?:{re.escape(each)}|{re.escape(quote(each, safe=''))})"
-        for each in unquote(text)
-    )
+def literal(text: str) -> str:
+    """A pattern for fixed text, in which each character may be escaped that is not always plain.
+
+    Two equal ways to read a character would double the time for each.
+    """
+    ways = ({re.escape(each), re.escape(quote(each, safe="/"))} for each in unquote(text))
+    return "".join(f"(?:{'|'.join(sorted(each))})" for each in ways)
 
 
 def _check_target(target: str) -> None:

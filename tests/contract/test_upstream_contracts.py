@@ -21,7 +21,7 @@ from gateway.testing.gateways import Faces, WatchedWire
 from gateway.testing.judging import Verdict, judged
 from gateway.testing.runs import SuiteRun
 from gateway.testing.transports import REST, BrokenAnswer
-from gateway.testing.upstream_contracts import contract_of, taken
+from gateway.testing.upstream_contracts import contract_of, literal, taken
 from tests.gateway_process import REPOSITORY
 
 SHEET, AIRPORTS, WATCH = "sheets.read_sheet", "amadeus.get_airport_code", "avinode.create_watch"
@@ -205,3 +205,9 @@ def test_a_call_without_a_usable_answer_fails_and_the_suite_goes_on(
         case = Case("example.greet", b'{"name": "Ada"}', "planted", expectation)
         verdicts_on = judged(case, gateways.catalogue_under_test(), {REST: found})
         assert [each.outcome for each in verdicts_on] == ["failed"]
+
+
+def test_a_path_is_read_in_one_way() -> None:
+    """Or each character of a path that is another one doubles the time."""
+    assert "|" not in literal("/v1/hotels-2.0~a_b")
+    assert "|" in literal("/a b")

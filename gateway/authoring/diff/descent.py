@@ -590,8 +590,7 @@ def ask(outer: bytes, inner: bytes) -> Any:
 
 
 def _asked_around(outer: Any, inner: Any, text: bytes) -> Any:
-    """The answer whatever is UNREAD admits: between all that the keywords beside it admit, and
-    nothing."""
+    """The answer that holds whatever is UNREAD admits, from nothing to all."""
     if any(each in text for each in _NOT_LESS):
         return None
     answer = containment(_least(outer), _most(inner))
