@@ -10,12 +10,13 @@ from msgspec import Struct
 
 from gateway.authoring.diff.changes import ChangePlace, Direction
 from gateway.authoring.diff.document_schemas import DocumentSchemas, WrittenSchema
+from gateway.authoring.diff.prepared import UNREAD, encoded
 from gateway.authoring.diff.surface import Alternative, ExchangedSchema, Fact, Kind, Subject
 from gateway.authoring.diff.texts import WHOLE
-from gateway.authoring.openapi.reading.normalise import METHODS, NormalDocument
+from gateway.authoring.openapi.reading.normalise import MEDIA_SHAPE, METHODS, NormalDocument
 from gateway.authoring.openapi.reading.schemas import Part, resolve_part
 from gateway.authoring.openapi.reading.source import PartRefused
-from gateway.contract.values.pointers import child
+from gateway.contract.values.pointers import child, follow
 
 _TEMPLATE: Final = re.compile(r"\{[^}]*\}")
 _LOCATIONS: Final = ("path", "query", "querystring", "header", "cookie")
@@ -193,8 +194,7 @@ class _Reader:
         """The schema of a parameter or header."""
         if "content" in part.value:
             for media_type, media in part.value["content"].items():
-                at = child(child(part.pointer, "content"), media_type)
-                found = resolve_part(self._document, media, at)
+                found = self._media(media, child(child(part.pointer, "content"), media_type))
                 return WrittenSchema(
                     found.value.get("schema", True), child(found.pointer, "schema")
                 )
@@ -274,8 +274,7 @@ class _Reader:
     ) -> None:
         """The exchanges of each media type of a body or reply."""
         for written, media in owner.value.get("content", {}).items():
-            at = child(child(owner.pointer, "content"), written)
-            found = resolve_part(self._document, media, at)
+            found = self._media(media, child(child(owner.pointer, "content"), written))
             media_type = _media_type(written)
             names = [f"{each} {media_type}" for each in (name, *wider)]
             ranges = (f"{media_type.partition('/')[0]}/*", "*/*")
@@ -296,6 +295,24 @@ class _Reader:
                         fallback=tuple(shown[1:]),
                         texts=_texts_of(media_type),
                     )
+
+    def _media(self, media: Any, pointer: str) -> Part:
+        """The Media Type Object. One that is no object has a schema of which only its text counts.
+
+        Raises `PartRefused` if that text refers to others, whose changes would not be seen.
+        """
+        try:
+            return resolve_part(self._document, media, pointer)
+        except PartRefused as error:
+            finding = error.finding
+            if finding.rule != MEDIA_SHAPE:
+                raise
+            files = {each.path: each for each in self._document.files}
+            text = encoded(follow(files[finding.path].value, finding.pointer))
+            if b'"$ref"' in text:
+                raise
+            unread = f"{finding.message}, and is {text.decode()}"
+            return Part({"schema": {UNREAD: {"media type": unread}}}, pointer)
 
     def _replies(
         self,

@@ -308,6 +308,8 @@ OBJECTS: Final[dict[str, Members]] = {
 _EXTENSIBLE_MAPS: Final = frozenset({"paths", "responses"})
 """Maps in which a name that begins with `x-` is an extension, not a member."""
 _BESIDE_REFERENCE: Final = ("summary", "description")
+MEDIA_SHAPE: Final = "media/shape"
+"""The rule of a Media Type Object that is none. PHP writes an empty object as an empty array."""
 
 
 class ObjectWalk:
@@ -333,7 +335,8 @@ class ObjectWalk:
         self._bundle.count()
         if not isinstance(value, dict):
             message = f"a {kind} must be an object"
-            return {"$ref": self._bundle.refuse(spot, "document/shape", message)}
+            rule = MEDIA_SHAPE if kind == "MediaType" else "document/shape"
+            return {"$ref": self._bundle.refuse(spot, rule, message)}
         if "$ref" in value and kind in SECTIONS:
             return self._reference(kind, value, spot)
         if kind == "Callback":

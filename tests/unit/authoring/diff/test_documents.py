@@ -6,7 +6,7 @@ import json
 import pytest
 
 from gateway.authoring.diff import descent, proving
-from gateway.authoring.diff.changes import ChangeVerdict
+from gateway.authoring.diff.changes import ChangeVerdict, Direction
 from gateway.authoring.diff.compare import Comparer
 from gateway.authoring.diff.sides import read_document, read_sides
 from gateway.contract.schemas.containment import containment
@@ -329,6 +329,29 @@ def test_a_document_that_cannot_be_read_is_refused_with_its_place(tmp_path, text
     with pytest.raises(ContractError, match=said) as refused:
         read_document(path, "api.json")
     assert "api.json" in str(refused.value)
+
+
+REPLY_MEDIA = (*OPERATION, "responses", "200", "content")
+
+
+def test_a_media_type_that_is_no_object_is_undecided_and_the_rest_is_compared(tmp_path):
+    # As PHP writes an object that is empty.
+    broken = changed(REPLY_MEDIA, lambda at: at.update({"application/json": []}))
+    assert diff(tmp_path, broken, broken) == ()
+    for old, new in ((broken, TIGHTER), (TIGHTER, broken)):
+        said = {(each.verdict, each.direction) for each in diff(tmp_path, old, new)}
+        assert (ChangeVerdict.UNDECIDED, Direction.RESPONSE) in said
+        assert (ChangeVerdict.UNDECIDED, Direction.REQUEST) not in said
+    narrower = copy.deepcopy(broken)
+    narrower["components"]["schemas"]["Thing"]["properties"]["name"]["maxLength"] = 10
+    assert ("input-narrowed", "breaking") in of(diff(tmp_path, broken, narrower), PUT)
+
+
+def test_a_media_type_that_is_no_object_and_refers_to_others_is_refused(tmp_path):
+    broken = [{"$ref": "#/components/schemas/Thing"}]
+    document = changed(REPLY_MEDIA, lambda at: at.update({"application/json": broken}))
+    with pytest.raises(ContractError, match=r"media/shape .*a MediaType must be an object"):
+        diff(tmp_path, document, document)
 
 
 CLOSED = {"allOf": [{"properties": {"a": {}}}], "unevaluatedProperties": False}
