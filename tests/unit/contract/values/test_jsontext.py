@@ -11,6 +11,19 @@ from hypothesis import strategies as st
 from gateway.contract.values import jsontext
 from tests.unit.tables import each_of
 
+PIECE = 64 * 1024
+
+
+def test_between_pieces_of_a_long_text_the_processor_is_left_to_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    times: list[None] = []
+    monkeypatch.setattr(jsontext, "_make_way", lambda: times.append(None))
+    jsontext.decode(b'"' + b"a" * (PIECE // 2) + b'"')
+    assert times == []
+    jsontext.decode(b'"' + b"a" * (10 * PIECE) + b'"')
+    assert len(times) >= 10
+
 
 @pytest.mark.parametrize(
     ("text", "value"),
