@@ -317,8 +317,10 @@ class Reloader:
             log_defect(_log, error, "the old contracts and settings could not be closed")
         finally:
             del self._retiring[old]
+        parts = self._switch.current.gateway.parts
         # It has given back jobs, and may have added some, that only it knew of.
-        self._switch.current.gateway.parts.work.wake()
+        parts.work.wake()
+        parts.store.forget_statements()
         # The tasks that have just ended hold parts of it, until the loop has let go of them.
         self._settling.plan(catalogue)
 

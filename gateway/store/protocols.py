@@ -523,6 +523,10 @@ class Store(Protocol):
         """Whether a request has found that the database is corrupt. Others may still succeed."""
         ...
 
+    def forget_statements(self) -> None:
+        """Forget what statements were compiled to. It keeps tables of contracts that are gone."""
+        ...
+
     @property
     def audit(self) -> AuditStore: ...
 

@@ -193,6 +193,8 @@ class World:
             run = self.store.run_to_end(Database._run_to_end)
             patch.setattr(Database, "_run_to_end", run)
             patch.setattr(Database, "write", self.store.write)
+            # What is compiled in one run serves in all others.
+            patch.setattr(Database, "forget_statements", lambda _: None)
             patch.setattr(Database, "_fetch", self.store.fetch(Database._fetch))
             for name in ("post", "refusal"):
                 method = getattr(self.endpoint, name)

@@ -14,10 +14,11 @@ class Retiring:
 
     def __init__(self, failure: Exception | None = None) -> None:
         self.noted: list[str] = []
-        work = SimpleNamespace(wake=lambda: self.noted.append("woken"))
-        new = SimpleNamespace(
-            gateway=SimpleNamespace(parts=SimpleNamespace(work=work)), close=self._close_new
+        parts = SimpleNamespace(
+            work=SimpleNamespace(wake=lambda: self.noted.append("woken")),
+            store=SimpleNamespace(forget_statements=lambda: self.noted.append("forgotten")),
         )
+        new = SimpleNamespace(gateway=SimpleNamespace(parts=parts), close=self._close_new)
         old = Generation.__new__(Generation)
         old._requests = set()
         old.gateway = SimpleNamespace(parts=SimpleNamespace(catalogue=None))
@@ -44,12 +45,12 @@ async def test_what_an_old_generation_gave_back_is_looked_for_at_once():
     """On SQLite nobody looks often, because whoever adds a job wakes its own worker."""
     retiring = Retiring()
     await retiring.task
-    assert retiring.noted == ["old closed", "woken"]
+    assert retiring.noted == ["old closed", "woken", "forgotten"]
 
 
 async def test_one_that_cannot_be_closed_keeps_no_other_open(caplog: pytest.LogCaptureFixture):
     retiring = Retiring(OSError("no disk"))
     await retiring.reloader.close()
-    assert retiring.noted == ["old closed", "woken", "new closed"]
+    assert retiring.noted == ["old closed", "woken", "forgotten", "new closed"]
     assert "could not be closed" in caplog.text
     assert [each.levelno for each in caplog.records] == [logging.ERROR]

@@ -33,7 +33,7 @@ from gateway.store.grouping import GroupWriter, Ticket, is_to_end
 from gateway.store.protocols import StoreDamaged
 from gateway.store.sql.engines import Engines, failures, is_serialization_failure
 from gateway.store.sql.plans import NO_VALUES, Plans, Ready, Row
-from gateway.store.sql.sqlite import ReadingConnection, transaction
+from gateway.store.sql.sqlite import ReadingConnection, driver_of, transaction
 from gateway.store.tables import CLAIMED, EVENTS, JOBS, READY, WEBHOOKS, Moment
 
 _log: Final = logging.getLogger(__name__)
@@ -169,6 +169,18 @@ class Database:
     def is_persistent(self) -> bool:
         """Whether the database still exists after this process has ended."""
         return self.is_postgres or self.engines.file is not None
+
+    def forget_statements(self) -> None:
+        """Forget what statements were compiled to. It keeps the tables of entities that they name.
+
+        After a reload, those of the contracts that were replaced would stay.
+        """
+        for engine in (self.engines.reader, self.engines.writer):
+            engine.clear_compiled_cache()
+        if self._reads is not None:
+            self._reads.plans.forget()
+        if self._writes is not None:
+            self._writes.plans.forget()
 
     async def read(self, work: Callable[[AsyncConnection], Awaitable[_T]]) -> _T:
         """Run `work` and return its result. Raises `StoreError`."""
@@ -382,6 +394,7 @@ class _Writes:
     """
 
     def __init__(self, engines: Engines, time: StoreTime) -> None:
+        self.plans = Plans(engines.writer.dialect)
         self._engines = engines
         self._time = time
         self._writer: GroupWriter[_Write] = GroupWriter(self, "database")
@@ -409,6 +422,8 @@ class _Writes:
         is_corrected = self._time.is_corrected
         async with failures(self._engines.label):
             connection = await self._engines.writer.connect()
+            if (driver := driver_of(connection)) is not None:
+                driver.plans = self.plans
             try:
                 async with transaction(connection):
                     if is_corrected:

@@ -57,6 +57,10 @@ class Plans:
         self._dialect = dialect
         self._known: LRUCache[Any, _Plan | None] = LRUCache(_FORMS)
 
+    def forget(self) -> None:
+        """Forget all plans. The next use of a form makes its plan again."""
+        self._known.clear()
+
     def ready(self, statement: Statement, values: Mapping[str, Any] = NO_VALUES) -> Ready | None:
         """`statement` with the values of its parameters. None: SQLAlchemy must run it."""
         key = statement._generate_cache_key()  # noqa: SLF001 - by which SQLAlchemy keeps its own

@@ -98,7 +98,7 @@ class WritingConnection(aiosqlite.Connection):
     """
 
     plans: Plans | None = None
-    """Those of the statements that `run` has run."""
+    """Those of its database. None: `run` makes some."""
 
     async def begin(self) -> None:
         """Begin a transaction that writes, when no other program holds the lock."""

@@ -90,6 +90,9 @@ class SqlStore:
     def is_damaged(self) -> bool:
         return self.database.is_damaged
 
+    def forget_statements(self) -> None:
+        self.database.forget_statements()
+
     async def close(self) -> None:
         """Wait for running requests, and close all connections."""
         await self.usage.close()

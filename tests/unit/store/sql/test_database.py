@@ -1,21 +1,25 @@
 """Writes that wait are committed together, and free workers are shared out among lanes."""
 
 import asyncio
+import gc
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
+from weakref import ref
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sqlalchemy import text
+from sqlalchemy import Column, Integer, MetaData, Table, insert, select, text
 
 from gateway.errors import StoreError
+from gateway.store.sql.database import Database
 from gateway.store.sql.engine import open_store
 from gateway.store.sql.jobs import Lane, fair_shares
-from gateway.store.sql.sqlite import WritingConnection
+from gateway.store.sql.sqlite import WritingConnection, run
 from gateway.store.sql.store import SqlStore
+from gateway.store.tables import AGENT_KEYS
 from tests.work import claim, message, put
 
 
@@ -54,6 +58,32 @@ async def rows(store: SqlStore) -> list[int]:
         return list((await connection.execute(text("SELECT x FROM t ORDER BY x"))).scalars())
 
     return await store.database.read(find)
+
+
+async def used(database: Database) -> "ref[Table]":
+    """A table that statements of all kinds have named."""
+    table = Table("t", MetaData(), Column("x", Integer))
+    query, add = select(table), insert(table)
+    await database.rows(query)
+    await database.read(lambda connection: connection.execute(query))
+    await database.write(lambda to, _: run(to, add.values(x=1)))
+    await database.write(lambda to, _: to.execute(add.values(x=2)))
+    return ref(table)
+
+
+async def test_forgotten_statements_keep_no_table(store: SqlStore) -> None:
+    """Tables of entities are made again by each reload."""
+    kept = await used(store.database)
+    # Threads keep what they have done last.
+    await store.database.rows(select(AGENT_KEYS))
+    assert await rows(store) == [1, 2]
+    gc.collect()
+    assert kept() is not None
+
+    store.database.forget_statements()
+
+    gc.collect()
+    assert kept() is None
 
 
 async def test_works_at_the_same_time_share_a_commit(
