@@ -339,6 +339,24 @@ PAIRS: Final[list[tuple[str, Any, Any, bool, bool]]] = [
         False,
     ),
     (
+        "a condition that evaluates members",
+        {
+            "not": {
+                "unevaluatedProperties": {"type": "object"},
+                "if": {"anyOf": [members(a={"const": "b"}), members(a={}, b={})]},
+            }
+        },
+        {
+            "type": "object",
+            "allOf": [
+                {"properties": {"a": {"const": "ab"}}, "required": ["a"]},
+                {"not": {"properties": {"a": {"const": "abc"}}}},
+            ],
+        },
+        False,
+        False,
+    ),
+    (
         "endless",
         {"type": "null"},
         {
