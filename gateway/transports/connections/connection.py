@@ -160,6 +160,8 @@ class Connection(PacedProtocol):
         self._shared = shared_by(self.server_state, self.limits)
         self.queue, self.table = self._shared.queue, self._shared.table
         self.host = None
+        self.opened_for: Hashable = None
+        """The host for which one of our proxies has opened the connection. None: it is no proxy."""
         self._charges: deque[BodyCharge | None] = deque()
         """One for each request that has no complete answer yet: what counts its body's bytes."""
         self._unparsed = 0
@@ -183,7 +185,7 @@ class Connection(PacedProtocol):
         self.host = None if self.limits.peers.is_proxy(host) else group_of(address_of(host))
         budget = self._shared.unread
         self._unread_answers = Unread(self.transport, self.loop, self.limits, budget, self.host)
-        if not self.table.admit(self, self.host):
+        if not self.table.admit(self, self.opened_for if self.host is None else self.host):
             # Closed at once, so the client may lose the answer: waiting would need a place.
             full = LimitExceeded("There are as many connections as there may be.")
             self.transport.write(raw_answer(full, self.server_state.default_headers))

@@ -14,7 +14,7 @@ import signal
 import socket
 import struct
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from math import ceil
@@ -28,8 +28,9 @@ from gateway.bounds.addresses import address_of, group_of
 from gateway.bounds.rates import Spread
 from gateway.errors import AddressInUse, ConfigurationError, LimitExceeded
 from gateway.transports.connections.bounds import ConnectionLimits, shared_by
-from gateway.transports.connections.connection import limited
+from gateway.transports.connections.connection import Connection, limited
 from gateway.transports.connections.paced import raw_answer
+from gateway.transports.connections.queue import Flow, WaitingCall, WaitingCalls
 from gateway.transports.http.asgi import App
 
 WAIT_SECONDS: Final = 0.003
@@ -72,10 +73,12 @@ class Turn:
         return self._counts.is_busier(self._number, count)
 
 
-_ACCEPTED_AT_ONCE: Final = 16
+_ACCEPTED_AT_ONCE: Final = 64
 """The most connections accepted before the event loop does other work."""
-_OPENED_AT_ONCE: Final = 2
+_OPENED_AT_ONCE: Final = 4
 """The most of them that are opened. Opening one costs ten times as much as holding one."""
+_PEEKED_BYTES: Final = 4096
+"""In which a proxy names its client."""
 _APART_SECONDS: Final = 0.002
 """The time between two refusals."""
 _QUEUE_SECONDS: Final = 4.0
@@ -94,6 +97,9 @@ class Acceptor:
     When a host has too many connections, a further one is held for some time without reading it,
     and then refused. If it were refused at once, the host could open the next one at once. Holding
     slows down a host that opens many connections, whatever it sends.
+
+    All that wait are accepted soon, and opened in turns of their hosts. A connection of a proxy of
+    ours is that of the host for which its first request is.
     """
 
     def __init__(
@@ -119,13 +125,23 @@ class Acceptor:
             limits.hold_seconds, _APART_SECONDS, limits.hold_seconds + _QUEUE_SECONDS
         )
         self._timer: asyncio.TimerHandle | None = None
+        self._arrived = WaitingCalls()
+        """The accepted connections that are to be opened."""
+        self._silent: dict[socket.socket, asyncio.TimerHandle] = {}
+        """Those of proxies of which nothing has come, with what closes them. Oldest first."""
+        self._is_opening = False
+        """Whether more of them are opened when the event loop has done other work."""
         self._waiting: asyncio.TimerHandle | None = None
         """Set while this process leaves connections to others, or has no file for one."""
         listener.setblocking(False)
         self._listen()
 
     def close(self) -> None:
-        """Stop accepting, and refuse the connections that are held."""
+        """Stop accepting. Open what was accepted, and refuse the connections that are held."""
+        for silent in list(self._silent):
+            self._drop_silent(silent)
+        while self._arrived:
+            self._arrived.take().begin()
         for timer in (self._timer, self._waiting):
             if timer is not None:
                 timer.cancel()
@@ -142,7 +158,7 @@ class Acceptor:
 
     def _ask(self) -> None:
         """Accept, or leave the connection to a process that has fewer, if one takes it soon."""
-        count = len(self._state.connections) + len(self._opening)
+        count = len(self._state.connections) + len(self._opening) + len(self._arrived)
         if self._turn is not None and self._turn.is_busier(count):
             self._loop.remove_reader(self._listener)
             self._waiting = self._loop.call_later(WAIT_SECONDS, self._accept_left)
@@ -154,21 +170,33 @@ class Acceptor:
         self._accept()
 
     def _accept(self) -> None:
-        opened = 0
         for _ in range(_ACCEPTED_AT_ONCE):
+            if len(self._arrived) >= self._limits.max_held:
+                break
             try:
                 accepted, (host, *_) = self._listener.accept()
             except (BlockingIOError, InterruptedError, ConnectionAbortedError):
-                return
+                break
             except OSError as error:
                 if error.errno not in _NO_FILES:
                     raise
                 self._make_room()
-                return
+                break
             accepted.setblocking(False)
-            opened += self._place(accepted, host)
-            if opened >= _OPENED_AT_ONCE:
-                return
+            self._place(accepted, host)
+        self._begin_to_open()
+
+    def _begin_to_open(self) -> None:
+        if not self._is_opening:
+            self._open_some()
+
+    def _open_some(self) -> None:
+        """Open connections in turns of their hosts, and more of them a pass later."""
+        for _ in range(min(_OPENED_AT_ONCE, len(self._arrived))):
+            self._arrived.take().begin()
+        self._is_opening = bool(self._arrived)
+        if self._is_opening:
+            self._loop.call_soon(self._open_some)
 
     def _make_room(self) -> None:
         """Free the files of held connections, and stop accepting for a short time.
@@ -179,20 +207,71 @@ class Acceptor:
         self._refuse_held_until(float("inf"))
         self._waiting = self._loop.call_later(_PAUSE_SECONDS, self._listen)
 
-    def _place(self, accepted: socket.socket, host: str) -> bool:
-        """Open or hold a connection. Returns whether it is opened."""
+    def _place(self, accepted: socket.socket, host: str) -> None:
+        if self._limits.peers.is_proxy(host):
+            self._look(accepted, host)
+            return
         address = address_of(host)
-        is_proxy = self._limits.peers.is_proxy(host)
-        if not is_proxy and (
-            self._shared.opened.take(address) or self._shared.table.is_busy(group_of(address))
-        ):
+        self._place_of(
+            group_of(address), accepted, is_too_fast=bool(self._shared.opened.take(address))
+        )
+
+    def _look(self, accepted: socket.socket, host: str) -> None:
+        """Place a connection of a proxy when its first bytes have come: they name its client."""
+        try:
+            head = accepted.recv(_PEEKED_BYTES, socket.MSG_PEEK)
+        except BlockingIOError:
+            self._await_bytes(accepted, host)
+            return
+        except OSError:
+            head = b""
+        if not head:
+            accepted.close()
+            return
+        self._place_of(group_of(self._limits.peers.named_in(host, head)), accepted)
+
+    def _await_bytes(self, accepted: socket.socket, host: str) -> None:
+        if len(self._silent) >= self._limits.max_held:
+            self._drop_silent(next(iter(self._silent)))
+        self._silent[accepted] = self._loop.call_later(
+            self._limits.head_deadline_seconds, self._drop_silent, accepted
+        )
+        self._loop.add_reader(accepted, self._hear, accepted, host)
+
+    def _hear(self, accepted: socket.socket, host: str) -> None:
+        self._forget_silent(accepted)
+        self._look(accepted, host)
+        self._begin_to_open()
+
+    def _drop_silent(self, accepted: socket.socket) -> None:
+        self._forget_silent(accepted)
+        accepted.close()
+
+    def _forget_silent(self, accepted: socket.socket) -> None:
+        self._silent.pop(accepted).cancel()
+        self._loop.remove_reader(accepted)
+
+    def _place_of(
+        self, client: Hashable, accepted: socket.socket, *, is_too_fast: bool = False
+    ) -> None:
+        """Hold a connection of the host `client`, or let it wait until it is opened."""
+        if is_too_fast or self._shared.table.is_busy(client):
             self._hold(accepted)
-            return False
-        opening = self._loop.connect_accepted_socket(self._make_protocol, accepted)
+            return
+        opening = WaitingCall(partial(self._open, accepted, client), accepted.close)
+        self._arrived.add(Flow(client, b""), opening)
+
+    def _open(self, accepted: socket.socket, client: Hashable) -> None:
+        def make_protocol() -> asyncio.Protocol:
+            protocol = self._make_protocol()
+            if isinstance(protocol, Connection):
+                protocol.opened_for = client
+            return protocol
+
+        opening = self._loop.connect_accepted_socket(make_protocol, accepted)
         task = self._loop.create_task(opening)
         self._opening.add(task)
         task.add_done_callback(self._opening.discard)
-        return True
 
     def _hold(self, accepted: socket.socket) -> None:
         if len(self._held) >= self._limits.max_held:

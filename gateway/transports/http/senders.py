@@ -52,6 +52,7 @@ class Peers:
         """`header` is where `proxies` name their client. It is ignored from all other peers."""
         self._proxies = proxies
         self._header = header
+        self._named = re.compile(rb"\n%b:[ \t]*([^\r\n]*)" % re.escape(header), re.IGNORECASE)
         self.is_proxy = lru_cache(maxsize=4096)(lambda host: address_of(host) in proxies)
         """Whether a host, given as text, is one of `proxies`."""
 
@@ -59,6 +60,11 @@ class Peers:
         """Store the sender of this request in its scope, for the inner layers."""
         sender = scope[_SENDER] = Sender(self.peer_in(scope))
         return sender
+
+    def named_in(self, host: str, data: bytes) -> Address | None:
+        """The sender that the proxy `host` names in the head with which `data` begins."""
+        named = self._named.findall(data.partition(b"\r\n\r\n")[0])
+        return peer_of(host, named, self._proxies, self._header)
 
     def peer_in(self, scope: Scope) -> Address | None:
         """The address of the sender of this request; None if it is unknown."""

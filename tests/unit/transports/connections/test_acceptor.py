@@ -142,6 +142,57 @@ async def test_a_proxy_of_ours_is_no_host_that_opens_too_many() -> None:
                 assert await status(reader) == "200"
 
 
+PROXY = Peers(Networks([ip_network(f"{FLOODER}/32")]))
+
+
+def forwarded(client: str, path: bytes = b"/") -> bytes:
+    return b"GET %b HTTP/1.1\r\nhost: localhost\r\nX-Forwarded-For: %b\r\n\r\n" % (
+        path,
+        client.encode(),
+    )
+
+
+async def test_a_client_of_a_proxy_that_uses_its_connections_waits_and_no_other_does() -> None:
+    limits = ConnectionLimits(max_connections_of_one_host=2, hold_seconds=600, peers=PROXY)
+    async with serving(limits) as port, AsyncExitStack() as held:
+        for _ in range(2):
+            await held.enter_async_context(sent(port, FLOODER, forwarded("10.0.0.1", b"/slow")))
+        third = await held.enter_async_context(sent(port, FLOODER, forwarded("10.0.0.1")))
+        waiting = asyncio.create_task(third.readline())
+        other = await held.enter_async_context(sent(port, FLOODER, forwarded("10.0.0.2")))
+        assert await status(other) == "200"
+        assert not waiting.done(), "the server has seen it before the other one"
+        waiting.cancel()
+
+
+async def test_a_connection_of_a_proxy_is_opened_when_its_first_bytes_come() -> None:
+    async with serving(ConnectionLimits(peers=PROXY)) as port:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port, local_addr=(FLOODER, 0))
+        async with sent(port, OTHER) as other:
+            assert await status(other) == "200"
+        writer.write(forwarded("10.0.0.1"))
+        assert await status(reader) == "200"
+        writer.close()
+
+
+@pytest.mark.parametrize(
+    "limits",
+    [
+        ConnectionLimits(peers=PROXY, head_deadline_seconds=0.05),
+        ConnectionLimits(peers=PROXY, max_held=1),
+    ],
+    ids=["for long", "in number"],
+)
+async def test_a_proxy_keeps_no_silent_connections(limits: ConnectionLimits) -> None:
+    async with serving(limits) as port, AsyncExitStack() as open_ones:
+        first, second = [
+            await open_ones.enter_async_context(sent(port, FLOODER, b"")) for _ in "ab"
+        ]
+        assert await asyncio.wait_for(first.read(), PATIENCE_SECONDS) == b""
+        if limits.max_held == 1:
+            assert not second.at_eof()
+
+
 class Exhausted(socket.socket):
     """A listening socket of a process that may open no more files, the first time."""
 
