@@ -70,7 +70,6 @@ _TYPES: Final[Mapping[ColumnKind, TypeEngine[Any]]] = {
 }
 _log: Final = logging.getLogger(__name__)
 _FAILED: Final = "The workspace database failed."
-_CLOSING_SECONDS: Final = 10.0
 
 
 def tables_of(shapes: Iterable[Shape]) -> dict[str, Table]:

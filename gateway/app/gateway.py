@@ -374,9 +374,9 @@ class Gateway:
         self._probe = ReadinessProbe(self.parts, self._clock)
         return http_app_of(self.parts, self._settings, self._probe)
 
-    def operator_app(self, agent: str) -> App:
-        """The operator's routes alone, for callers in this process, which act as `agent`."""
-        return build_operator_app(operator_routes(self.parts, LocalIdentification(agent)))
+    def operator_app(self) -> App:
+        """The operator's routes alone, for callers in this process, who act as administrators."""
+        return build_operator_app(operator_routes(self.parts, LocalIdentification(ADMINISTRATOR)))
 
     async def readiness(self) -> Readiness:
         """Whether calls can be served and recorded, and by which backends."""

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from math import inf
 from typing import Final
 
@@ -19,9 +19,8 @@ _FRESH_SECONDS: Final = 2.0
 class GatewayReadings:
     """The readings of one gateway."""
 
-    def __init__(self, parts: Components, now: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, parts: Components) -> None:
         self._parts = parts
-        self._now = now
         self._lock = asyncio.Lock()
         self._backlog: list[Backlog] | None = None
         self._read_at = -inf
@@ -29,9 +28,9 @@ class GatewayReadings:
     async def __call__(self) -> Sequence[Reading]:
         """What waits now. The jobs are missing while the database cannot be read."""
         async with self._lock:
-            if self._now() - self._read_at >= _FRESH_SECONDS:
+            if time.monotonic() - self._read_at >= _FRESH_SECONDS:
                 self._backlog = await self._read()
-                self._read_at = self._now()
+                self._read_at = time.monotonic()
         return [*self.of_process(), *_of_jobs(self._backlog)]
 
     def of_process(self) -> Sequence[Reading]:

@@ -118,9 +118,9 @@ def log_nothing(records: Sequence[AuditRecord]) -> None:
 class Denials:
     """Decides which denied requests are recorded, and counts all of them."""
 
-    def __init__(self, clock: Clock, rate: Rate = DEFAULT_RATE) -> None:
+    def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._bucket = Bucket(rate, 0.0)
+        self._bucket = Bucket(DEFAULT_RATE, 0.0)
         self.total = 0
         """Denied requests since the start."""
         self.unrecorded = 0

@@ -127,8 +127,7 @@ class Commitment:
         "parent",
     )
 
-    def __init__(self, on_made: Callable[[], None] | None = None) -> None:
-        """`on_made` is called when the commitment is made."""
+    def __init__(self) -> None:
         self.is_made = False
         self.has_begun = False
         """Whether the operation itself runs: the call is no repetition of another one."""
@@ -136,7 +135,7 @@ class Commitment:
         """The job that the call has become, since it takes long."""
         self.parent: str | None = None
         """The `traceparent` of what the call does. It may be a span that only its task knows."""
-        self.on_made = on_made
+        self.on_made: Callable[[], None] | None = None
         self.on_taken_back: Callable[[], None] | None = None
         self.key_holder = ""
         """See `KeyedCall.id`. Empty for a call without an idempotency key."""

@@ -40,8 +40,8 @@ class CallUnderWay(StateConflict):
 
     is_retryable = True
 
-    def __init__(self, detail: str | None = None, *, retry_after_seconds: float = 1.0) -> None:
-        super().__init__(detail)
+    def __init__(self, *, retry_after_seconds: float = 1.0) -> None:
+        super().__init__()
         self.retry_after_seconds = retry_after_seconds
 
 

@@ -246,10 +246,9 @@ class _Message(msgspec.Struct, frozen=True):
 class RedisBreakers(_Connections):
     """A `BreakerBoard` in Redis."""
 
-    def __init__(self, url: str, prefix: str = BREAKERS_PREFIX) -> None:
+    def __init__(self, url: str) -> None:
         """It connects when it is used."""
-        self._prefix = prefix
-        self._channel = f"{prefix}changes"
+        self._channel = f"{BREAKERS_PREFIX}changes"
         self._sender = uuid4().hex
         super().__init__(url, _BREAKERS_CONNECTIONS, _BREAKERS_TIMEOUT_SECONDS)
         self._end = self._client.register_script(_END_TRIAL)
@@ -262,7 +261,7 @@ class RedisBreakers(_Connections):
             yield self._changes(subscription)
 
     async def known(self, upstream: str) -> BreakerChange | None:
-        key = self._prefix + upstream
+        key = BREAKERS_PREFIX + upstream
         async with _failures(), self._client.pipeline() as pipe:
             value, left = await pipe.get(key).pttl(key).execute()
         try:
@@ -274,7 +273,7 @@ class RedisBreakers(_Connections):
         return BreakerChange(upstream, wait, max(left / 1000 - _KEPT_SECONDS, 0.0))
 
     async def post(self, change: BreakerChange) -> None:
-        key = self._prefix + change.upstream
+        key = BREAKERS_PREFIX + change.upstream
         message = _Message(self._sender, change.upstream, change.wait_seconds)
         async with _failures(), self._client.pipeline() as pipe:
             if change.wait_seconds:
@@ -296,7 +295,7 @@ class RedisBreakers(_Connections):
             await self._end(keys=[self._trial(upstream)], args=[lease])
 
     def _trial(self, upstream: str) -> str:
-        return f"{self._prefix}{upstream}:trial"
+        return f"{BREAKERS_PREFIX}{upstream}:trial"
 
     async def _changes(self, subscription: PubSub) -> AsyncIterator[BreakerChange]:
         is_asked = False
@@ -432,7 +431,6 @@ class RedisResults(_Connections):
         self,
         url: str,
         settling: Mapping[str, float],
-        prefix: str = RESULTS_PREFIX,
         timeout_seconds: float = TIMEOUT_SECONDS,
     ) -> None:
         """It connects when it is used.
@@ -440,7 +438,6 @@ class RedisResults(_Connections):
         `settling`: for how many seconds a write may still happen of which nothing is known, by
         connector. The others have no writes.
         """
-        self._prefix = prefix
         self._settling = settling
         self._timeout_seconds = timeout_seconds
         super().__init__(url, _RESULTS_CONNECTIONS, timeout_seconds)
@@ -472,7 +469,7 @@ class RedisResults(_Connections):
 
     async def _run(self, script: Any, connector: str, key: str, more: Sequence[object]) -> Any:
         # The braces let a cluster keep all keys of a connector together.
-        stem = f"{self._prefix}{{{connector}}}:"
+        stem = f"{RESULTS_PREFIX}{{{connector}}}:"
         keys = [f"{stem}state", f"{stem}index", *([f"{stem}{key}"] if key else ())]
         settling = round(self._settling.get(connector, 0.0) * _SECOND)
         arguments = [uuid4().hex, settling, *more]

@@ -38,7 +38,6 @@ from gateway.webhooks.source import ChallengeAnswer, OpenSource
 
 _PATH: Final = "/webhooks"
 _GZIP: Final = b"gzip"
-_CHARSETS: Final = (b"charset=utf-8", b"charset=us-ascii")
 _ALLOW: Final = ("POST", "OPTIONS")
 _encode = msgspec.json.Encoder().encode
 

@@ -21,8 +21,6 @@ class Rule(Struct, frozen=True):
 
 # The rules of upstreams and bindings.
 
-_NOTE: Final = Severity.NOTE
-
 UPSTREAMS: Final = (
     Rule("upstream/name", "x-upstream.name is the name of the folder.", "Rename one of them."),
     Rule(

@@ -149,7 +149,7 @@ def _effect(reader: Reader, text: dict[str, Any], pointer: str) -> EffectMap:
         pointer=pointer,
         entity=text["entity"],
         mode=text.get("mode", "upsert"),
-        when=reader.optional_expression(text, "when", pointer),
+        when=reader.condition(text, pointer),
         row=read_members(reader, text["set"], f"{pointer}/set"),
     )
 
@@ -167,7 +167,7 @@ def _notification(reader: Reader, text: dict[str, Any], pointer: str) -> Notific
     return NotificationMap(
         pointer=pointer,
         tool=text["tool"],
-        when=reader.optional_expression(text, "when", pointer),
+        when=reader.condition(text, pointer),
         arguments=read_members(reader, text["arguments"], f"{pointer}/arguments"),
     )
 
@@ -196,7 +196,7 @@ def _payloads(reader: Reader, text: dict[str, Any], pointer: str) -> Each | Item
     """One payload per item of the list `each`. Without `each`, one payload if `when` is present."""
     item = read_members(reader, text["item"], f"{pointer}/item")
     if "each" not in text:
-        when = reader.optional_expression(text, "when", pointer)
+        when = reader.condition(text, pointer)
         return Items(pointer=pointer, values=(replace(item, presence=Presence(when=when)),))
     return Each(
         pointer=pointer,

@@ -1,6 +1,6 @@
 """`gateway import`: puts a vendor's document into the project, or a new version of it."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any, Final, Literal
 
@@ -273,8 +273,6 @@ def _complete(
 # `gateway import`: puts a vendor's document into the project, or a new version of it.
 
 _YAML: Final = frozenset({".yaml", ".yml"})
-
-Progress = Callable[[str], None]
 
 
 class ImportRun(Struct, frozen=True, kw_only=True):

@@ -14,7 +14,6 @@ import click
 import httpx2
 
 from gateway.app import Gateway
-from gateway.auth.keys import ADMINISTRATOR
 from gateway.cli.local import report_new_key, start_logs
 from gateway.cli.options import (
     OPENING,
@@ -206,7 +205,7 @@ async def _run(
         gateway.set_catalogue(catalogue)
         async with gateway:
             report_new_key(gateway.parts.new_key, settings)
-            app: Any = gateway.operator_app(ADMINISTRATOR)
+            app: Any = gateway.operator_app()
             async with _client(_HERE, None, httpx2.ASGITransport(app)) as client:
                 return await ask(OperatorClient(client))
     async with _client(checked_url(url), remote_key(settings, key_file), None) as client:

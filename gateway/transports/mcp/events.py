@@ -63,18 +63,11 @@ def lists_of(offered: OfferedAccess | None) -> tuple[str, ...]:
 class EventResource:
     """The resource of the newest events, for callers who may follow them."""
 
-    def __init__(
-        self,
-        followers: Followers,
-        pause_seconds: float = PAUSE_SECONDS,
-        *,
-        lists: Collection[str] = (),
-    ) -> None:
+    def __init__(self, followers: Followers, *, lists: Collection[str] = ()) -> None:
         """`lists`: the members of filters that ask for changes of lists, where a reload ends the
         streams and their clients are notified of it.
         """
         self._followers = followers
-        self._pause_seconds = pause_seconds
         self._lists = lists
 
     def resources(self, caller: Caller, revision: ProtocolRevision) -> list[Resource]:
@@ -157,7 +150,7 @@ class EventResource:
             if end is not None and end.position > sent.position:
                 sent = end
                 await stream.say(ResourceUpdated(EVENTS_URI))
-                await asyncio.sleep(self._pause_seconds)
+                await asyncio.sleep(PAUSE_SECONDS)
             else:
                 await wait_for_change(changed)
             await watch.look()

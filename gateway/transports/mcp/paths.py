@@ -401,16 +401,9 @@ _MALFORMED: Final = b"=?base64?!?="
 class Paths:
     """Serves messages on one of the two paths."""
 
-    def __init__(
-        self,
-        tools: Tools,
-        sdk: SdkPath,
-        version: str,
-        questions: OpenQuestions,
-        late: LateAnswers | None = None,
-    ) -> None:
+    def __init__(self, tools: Tools, sdk: SdkPath, version: str, questions: OpenQuestions) -> None:
         self._questions = questions
-        self._late = late or LateAnswers()
+        self._late = LateAnswers()
         self._tools = tools
         self._sdk = sdk
         self._fast = FastPath(tools, version)

@@ -285,7 +285,7 @@ def build_server(
     lists = lists_of(tools.offered) if kept is not None and kept.lists_change else ()
 
     async def list_tools(ctx: Context, params: PaginatedRequestParams | None) -> ListToolsResult:
-        _refuse_cursor(params, "tools")
+        _refuse_cursor(params)
         caller = declaring(await caller_of(ctx), ctx)
         return listing(await tools.texts(caller, revision_of(ctx.protocol_version)))
 
@@ -332,6 +332,6 @@ def _with_methods(
     return server
 
 
-def _refuse_cursor(params: PaginatedRequestParams | None, listed: str) -> None:
+def _refuse_cursor(params: PaginatedRequestParams | None) -> None:
     if params is not None and params.cursor is not None:
-        raise MCPError(INVALID_PARAMS, f"Unknown cursor: all {listed} are on one page")
+        raise MCPError(INVALID_PARAMS, "Unknown cursor: all tools are on one page")

@@ -231,14 +231,7 @@ _UPDATED: Final = "notifications/resources/updated"
 class SessionStreams:
     """The streams of the sessions that are open in this process."""
 
-    def __init__(
-        self,
-        tools: Tools,
-        followers: Followers,
-        store: SubscriptionStore,
-        pause_seconds: float = PAUSE_SECONDS,
-    ) -> None:
-        """`pause_seconds`: the time between two notifications of events on one stream."""
+    def __init__(self, tools: Tools, followers: Followers, store: SubscriptionStore) -> None:
         if tools.offered is None:
             raise AssertionError("a gateway with events offers its resources")
         self.followers = followers
@@ -248,7 +241,6 @@ class SessionStreams:
         self.lists = [f"notifications/{each.replace('_', '/', 1)}" for each in lists]
         """The methods of the notifications that lists have changed."""
         self.reading = SharedReading(store)
-        self.pause_seconds = pause_seconds
         self._turns: dict[SubscribedSession, list[_Turn]] = {}
         """The streams of each session, the newest last. It carries the messages."""
 
@@ -364,7 +356,7 @@ class _OpenStream:
             if self._turn.is_newest and end is not None and end.position > sent.position:
                 sent = end
                 await self._notify({EVENTS_URI}.intersection(await self._subscribed()))
-                await asyncio.sleep(self._streams.pause_seconds)
+                await asyncio.sleep(PAUSE_SECONDS)
             else:
                 await self._turn.wait(changed, self._ping_at)
             await self._look_after()

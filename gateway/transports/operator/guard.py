@@ -52,12 +52,10 @@ class OperatorGuard:
         identification: Identification,
         policy: Policy,
         audit: AuditLog,
-        now: Callable[[], float] = time.monotonic,
     ) -> None:
         self._identification = identification
         self._policy = policy
         self._audit = audit
-        self._now = now
         self._polled: dict[tuple[str, str], float] = {}
         """When a successful request was last recorded, by subject and verb."""
 
@@ -94,12 +92,12 @@ class OperatorGuard:
     def _is_recent(self, subject: str, verb: str) -> bool:
         """Whether such a request succeeded and was recorded within the last minute."""
         known = self._polled.get((subject, verb))
-        return known is not None and self._now() - known < _POLL_SECONDS
+        return known is not None and time.monotonic() - known < _POLL_SECONDS
 
     def _note_poll(self, subject: str, verb: str) -> None:
         if len(self._polled) >= _MAX_POLLED:
             self._polled.clear()
-        self._polled[subject, verb] = self._now()
+        self._polled[subject, verb] = time.monotonic()
 
 
 def query_of(request: AnyRequest, form: type[_T]) -> _T:

@@ -113,10 +113,9 @@ class Reader:
             return ReadExpression("inputs")
         return source
 
-    def optional_expression(
-        self, holder: dict[str, Any], name: str, pointer: str
-    ) -> ReadExpression | None:
-        return self.expression(holder[name], f"{pointer}/{name}") if name in holder else None
+    def condition(self, holder: dict[str, Any], pointer: str) -> ReadExpression | None:
+        """What its `when` names."""
+        return self.expression(holder["when"], f"{pointer}/when") if "when" in holder else None
 
 
 # Parses a VALUE of a field map: an expression, or a mapping with exactly one kind of value.
@@ -242,7 +241,7 @@ def _presence(reader: Reader, value: dict[str, Any], pointer: str) -> Presence:
             f"{pointer}/default", "contradicts omitIfAbsent", "keep default or omitIfAbsent"
         )
     return Presence(
-        when=reader.optional_expression(value, "when", pointer),
+        when=reader.condition(value, pointer),
         is_omitted_if_absent=is_omitted is True,
         default=value.get("default", UNSET),
     )
@@ -329,7 +328,7 @@ def read_filter(reader: Reader, value: dict[str, Any], pointer: str) -> ItemFilt
             reader.refuse(at, "must be a list of the values to keep", "write a list of values")
             continue
         allowed[source] = tuple(values)
-    needed = reader.optional_expression(value, "when", pointer)
+    needed = reader.condition(value, pointer)
     if needed is not None:
         _of_item(reader, needed, f"{pointer}/when")
     return ItemFilter(allowed=allowed, needed=needed)

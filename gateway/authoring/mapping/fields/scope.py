@@ -107,11 +107,9 @@ class Scope(Struct, frozen=True, kw_only=True):
     known: Mapping[ReadExpression, tuple[Any, ...] | None] = {}
     """Sources that are present here because of a `when` or `where`, with their allowed values."""
 
-    def assuming(
-        self, source: ReadExpression | None, allowed: tuple[Any, ...] | None = None
-    ) -> "Scope":
-        """The scope in which `source` is present, and one of `allowed` if that is given."""
-        return self if source is None else replace(self, known={**self.known, source: allowed})
+    def assuming(self, source: ReadExpression | None) -> "Scope":
+        """The scope in which `source` is present."""
+        return self if source is None else replace(self, known={**self.known, source: None})
 
     def entering(self, items: SourceValues, keep: ItemFilter) -> "Scope":
         """The scope of an item of the list `items` that `keep` accepts."""

@@ -70,11 +70,6 @@ def template_parts(template: str) -> Iterator[tuple[tuple[bool, str], ...]]:
         yield tuple((index % 2 == 1, part) for index, part in enumerate(parts) if part)
 
 
-def template_names(template: str) -> tuple[str, ...]:
-    """The parameters that a path template names."""
-    return tuple(_TEMPLATE.findall(template))
-
-
 def unsupported_styles(operation: UpstreamOperation, written: HttpMap) -> Iterator[str]:
     """`group/name` of each mapped parameter whose style field maps do not support."""
     groups = {"path": written.path, "query": written.query, "header": written.header}

@@ -75,10 +75,9 @@ class EjectedOperation(Struct, frozen=True, kw_only=True):
     """An example of the body of a reply. None without a body."""
 
 
-def yaml_text(value: Any, depth: int = 0) -> str:
-    """`value` as YAML in block style, with this indentation."""
-    lines = written(value).splitlines()
-    return "\n".join(f"{'  ' * depth}{line}" if line else "" for line in lines)
+def yaml_text(value: Any) -> str:
+    """`value` as YAML in block style, without a line feed at its end."""
+    return "\n".join(written(value).splitlines())
 
 
 def operation_value(each: EjectedOperation, definitions: Definitions) -> dict[str, Any]:
