@@ -1,7 +1,6 @@
 """HTTP Basic (RFC 7617) for senders that do not sign."""
 
 import base64
-import hmac
 import re
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -9,7 +8,7 @@ from hashlib import sha256
 from typing import Any, Final
 
 from gateway.signatures.received import Received, only_value
-from gateway.signatures.scheme import InvalidSecret, SignatureScheme, Verify, random_text
+from gateway.signatures.scheme import InvalidSecret, SignatureScheme, Verify, is_one_of, random_text
 
 AUTHORIZATION: Final = "authorization"
 _MIN_PASSWORD: Final = 16
@@ -79,9 +78,4 @@ def _is_authentic(digests: Sequence[bytes], received: Received, _now: float) -> 
     match = _BASIC.fullmatch(only_value(received.fields, AUTHORIZATION) or b"")
     if match is None:
         return False
-    # Digests have equal lengths. A comparison of the texts would reveal the password's length.
-    presented = sha256(match[1]).digest()
-    found = False
-    for digest in digests:
-        found |= hmac.compare_digest(digest, presented)
-    return found
+    return is_one_of(digests, match[1])

@@ -1,6 +1,5 @@
 """A secret that the sender presents as it is: in a header, the address, or the body."""
 
-import hmac
 from collections.abc import Mapping, Sequence
 from functools import partial
 from hashlib import sha256
@@ -16,7 +15,7 @@ from gateway.signatures.received import (
     value_at,
     with_member,
 )
-from gateway.signatures.scheme import SignatureScheme, Verify, checked, random_text
+from gateway.signatures.scheme import SignatureScheme, Verify, checked, is_one_of, random_text
 
 _NO_HEADERS: Final[Mapping[str, str]] = {}
 
@@ -133,7 +132,9 @@ class SharedSecret(SignatureScheme, frozen=True, kw_only=True, tag="shared_secre
 
     def _is_authentic(self, digests: Sequence[bytes], received: Received, now: float) -> bool:  # noqa: ARG002 - the signature of `Verify`
         presented = self._presented(received)
-        return bool(presented) and all(_is_one_of(digests, text) for text in presented)
+        return bool(presented) and all(
+            is_one_of(digests, text.encode("utf-8", "surrogatepass")) for text in presented
+        )
 
     def _presented(self, received: Received) -> list[str]:
         """What the request presents: one text or, with `each`, one per message."""
@@ -148,11 +149,3 @@ class SharedSecret(SignatureScheme, frozen=True, kw_only=True, tag="shared_secre
 
 
 _IN_ADDRESSES: Final = str.maketrans({"+": "-", "/": "_", "=": ""})
-
-
-def _is_one_of(digests: Sequence[bytes], text: str) -> bool:
-    # Digests have equal lengths. A comparison of the texts would reveal the secret's length.
-    presented, found = sha256(text.encode("utf-8", "surrogatepass")).digest(), False
-    for digest in digests:
-        found |= hmac.compare_digest(digest, presented)
-    return found
