@@ -16,18 +16,25 @@ from weakref import WeakValueDictionary
 
 from msgspec import Struct, structs
 
-from gateway.app.parts.foundation import Carried, Foundation, bootstrap, likeness, open_keys
-from gateway.app.parts.ingest import (
+from gateway.app.parts.foundation import (
+    Carried,
+    Foundation,
+    bootstrap,
+    likeness,
+    open_keys,
+    open_usage,
+)
+from gateway.app.parts.long_calls import WorkDependencies
+from gateway.app.parts.tracing import with_spans
+from gateway.app.parts.upstreams import open_connections
+from gateway.app.parts.work import (
+    Work,
+    build_work,
     configured_sources,
     open_endpoint,
     open_group_commit,
     open_sources,
 )
-from gateway.app.parts.long_calls import WorkDependencies
-from gateway.app.parts.storage import open_usage
-from gateway.app.parts.tracing import with_spans
-from gateway.app.parts.upstreams import open_connections
-from gateway.app.parts.work import Work, build_work
 from gateway.app.traced import TracedPipeline
 from gateway.audit.log import AuditLog
 from gateway.auth.authenticate import Authenticator

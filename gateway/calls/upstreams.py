@@ -1,4 +1,7 @@
-"""Gives one call access to its upstreams. A Python handler gets this with its arguments."""
+"""Gives one call access to its upstreams. A Python handler gets this with its arguments.
+
+`Fetcher` reads without a call, for example the object that a webhook names.
+"""
 
 import asyncio
 import logging
@@ -14,15 +17,15 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager, context
 from math import isfinite
 from types import TracebackType
 from typing import Any, Final, TypeAlias, TypeVar, get_args
+from uuid import uuid4
 from weakref import WeakValueDictionary
 
-from msgspec import UNSET
+from msgspec import UNSET, Struct
 
 from gateway.amounts import in_seconds
 from gateway.calls.asking import NOBODY, CallQuestions
-from gateway.calls.caching.answers import KeptAnswers, encode_key
+from gateway.calls.caching.answers import Failures, KeptAnswers, encode_key
 from gateway.calls.changes import CallChanges
-from gateway.calls.failures import Failures
 from gateway.calls.guard import NotSent
 from gateway.calls.sending import FALLBACK, Sending, UpstreamConnection
 from gateway.calls.validation import beside
@@ -35,6 +38,8 @@ from gateway.contract.context import (
     UpstreamReply,
     WriteLog,
 )
+from gateway.contract.fields.conversion import rfc3339
+from gateway.contract.operation import Attempts, Effect
 from gateway.contract.policies.questions import (
     Answer,
     AskKind,
@@ -355,3 +360,54 @@ def _pairs(query: Mapping[str, str | Sequence[str]]) -> Iterator[tuple[str, str]
     for name, value in query.items():
         for text in [value] if isinstance(value, str) else value:
             yield name, text
+
+
+# Reads from an upstream without a caller.
+
+
+class FetchBudget(Struct, frozen=True, kw_only=True):
+    """How often a request is tried, and for how long."""
+
+    attempts: Attempts
+    timeout_seconds: float
+
+
+USUAL: Final = FetchBudget(
+    attempts=Attempts(max=2, backoff_seconds=(0.5,), timeout_seconds=10.0), timeout_seconds=20.0
+)
+"""For one fetch. A job that fails because of its fetch is tried again by the job's own rules."""
+
+
+class Fetcher:
+    """Reads from upstreams over the connections of calls: the same tokens, the same contract."""
+
+    def __init__(
+        self,
+        connections: Mapping[str, UpstreamConnection],
+        clock: Clock,
+        entities: EntityPages,
+    ) -> None:
+        self._connections = connections
+        self._entities = entities
+        self._clock = clock
+
+    async def __call__(
+        self,
+        upstream: str,
+        operation: str,
+        path: Mapping[str, str],
+        query: Mapping[str, str | Sequence[str]],
+    ) -> Any:
+        """The body of the reply, valid by the upstream's contract. Raises `UpstreamError`."""
+        facts = CallFacts(id=uuid4().hex, now=rfc3339(self._clock.now()))
+        sending = Sending(self._clock, USUAL, Effect.READ, asyncio.sleep)
+        connections = {upstream: self._connections[upstream]}
+        # Not the shared caches: the message says that the object has changed since it was read.
+        fresh = SharedState(self._clock)
+        context = CallUpstreams(facts, connections, sending, fresh, self._entities)
+        try:
+            async with asyncio.timeout(USUAL.timeout_seconds):
+                asked = UpstreamCall(upstream, operation, path=path, query=query)
+                return (await context.send(asked)).body
+        except TimeoutError:
+            raise UpstreamTimeout(f"No answer in {in_seconds(USUAL.timeout_seconds)}.") from None

@@ -21,7 +21,7 @@ import uvicorn
 import uvloop
 from litestar import Litestar, Request, Response, post
 
-from gateway.app.parts.ingest import open_group_commit
+from gateway.app.parts.work import open_group_commit
 from gateway.catalogue import open_catalogue
 from gateway.clock import SystemClock
 from gateway.contract.connector import HANDLER_PACKAGES

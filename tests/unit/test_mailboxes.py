@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gateway.app.processes.mailboxes import Mailboxes
+from gateway.app.processes.child import Mailboxes
 from gateway.calls.asking import MAX_GIVEN_BYTES
 from gateway.transports.json_rpc import ClientReply, ReplyError
 from gateway.transports.mcp.asking import Asker, OpenQuestions

@@ -12,10 +12,10 @@ from weakref import WeakValueDictionary
 
 import msgspec
 
-from gateway.app.parts.storage import open_storage
 from gateway.app.parts.tracing import spans_of
-from gateway.audit.facts import OperatorRequest
-from gateway.audit.log import AuditLog
+from gateway.audit.facts import ObserveCall, OperatorRequest
+from gateway.audit.log import AuditLog, log_calls, log_nothing
+from gateway.audit.writebehind import BatchConfig
 from gateway.auth.authenticate import Authenticator
 from gateway.auth.keys import ADMINISTRATOR, Keys, NewKey
 from gateway.auth.principal import LOCAL_SUBJECT, Principal
@@ -29,16 +29,76 @@ from gateway.job_policy import WorkPolicy
 from gateway.observability.defects import DefectHandler
 from gateway.observability.metrics import GatewayMetrics
 from gateway.observability.spans import Spans
-from gateway.settings import Settings, UpstreamSettings
-from gateway.settings.sources import Secret
-from gateway.store.sql.engine import store_beside
+from gateway.settings import Secret, Settings, UpstreamSettings
+from gateway.store.reserving import ReservedUsage
+from gateway.store.sql.engine import open_store, store_beside
 from gateway.store.sql.store import SqlStore
+from gateway.store.usage import UsageStore
 from gateway.threads import in_thread
 from gateway.transports.http.asgi import new_request_id
+from gateway.transports.http.problems import classify
 from gateway.transports.mcp.asking import OpenQuestions
 
 if TYPE_CHECKING:
     from gateway.observability.sentry import SentryReports
+
+# The store, and the audit log that writes to it.
+
+
+async def open_storage(
+    settings: Settings,
+    clock: Clock,
+    stack: AsyncExitStack,
+    policy: WorkPolicy,
+    observe: ObserveCall,
+) -> tuple[SqlStore, AuditLog]:
+    """The store, and the audit log that uses it."""
+    url = settings.database
+    store = await open_store(url, settings.package, clock, policy=policy, is_upgraded=False)
+    stack.push_async_callback(store.close)
+    on_stored = log_calls if settings.log_calls else log_nothing
+    config = _config(settings)
+    audit = AuditLog(store.audit, clock, classify, config, on_stored=on_stored, observe=observe)
+    stack.push_async_callback(audit.close)
+    return store, audit
+
+
+def _config(settings: Settings) -> BatchConfig:
+    return BatchConfig(
+        flush_seconds=settings.audit_flush_seconds,
+        batch_records=settings.audit_batch_records,
+        queue_records=settings.audit_queue_records,
+    )
+
+
+def open_usage(
+    settings: Settings, store: SqlStore, clock: Clock, stack: AsyncExitStack
+) -> ReservedUsage:
+    """The counters of limits: in Redis, if there is one. Raises `ConfigurationError`."""
+    usage = ReservedUsage(_shared_usage(settings, store, stack), clock)
+    stack.push_async_callback(usage.close)
+    return usage
+
+
+def _shared_usage(settings: Settings, store: SqlStore, stack: AsyncExitStack) -> UsageStore:
+    if settings.redis_url is None:
+        return store.usage
+    try:
+        return _in_redis(settings.redis_url, store, stack)
+    except ModuleNotFoundError:
+        raise ConfigurationError(
+            "redis_url is set, but the package redis is not installed; run "
+            f"`{install_command('redis')}`, or remove the setting"
+        ) from None
+
+
+def _in_redis(url: Secret, store: SqlStore, stack: AsyncExitStack) -> UsageStore:
+    from gateway.store.redis import RedisUsage  # noqa: PLC0415 - needs an optional package
+
+    usage = RedisUsage(url.reveal(), store.name)
+    stack.push_async_callback(usage.close)
+    return usage
+
 
 # What the next generation continues with: what calls hold, and what they have learnt.
 

@@ -13,8 +13,7 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
-from gateway.app.processes.child import ANSWER_BYTES, ChildProcess, ChildReport, pair
-from gateway.app.processes.mailboxes import Mailboxes
+from gateway.app.processes.child import ANSWER_BYTES, ChildProcess, ChildReport, Mailboxes, pair
 from gateway.app.reloading import ReloadVerdict
 from gateway.transports.connections.listen import ConnectionCounts, Turn
 

@@ -9,10 +9,9 @@ from typing import Final
 import msgspec
 
 from gateway.auth.principal import Permit
-from gateway.calls.caching.answers import KeptAnswers, KeptResult, encode_key
+from gateway.calls.caching.answers import Failures, KeptAnswers, KeptResult, encode_key
 from gateway.calls.caching.shared import Found, SharedResults
 from gateway.calls.call import Arguments, Result, ResultAge
-from gateway.calls.failures import Failures
 from gateway.clock import Clock
 from gateway.contract.operation import Effect, Operation
 from gateway.errors import (

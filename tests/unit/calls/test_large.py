@@ -8,8 +8,8 @@ import pytest
 from msgspec.structs import replace
 
 from gateway.calls import validation
-from gateway.calls.fetching import Fetcher
 from gateway.calls.replies import ReplyReader
+from gateway.calls.upstreams import Fetcher
 from gateway.calls.validation import LARGE_BYTES, beside
 from gateway.contract.context import UpstreamCall, UpstreamReply
 from gateway.contract.operation import ImportedBinding, PythonBinding

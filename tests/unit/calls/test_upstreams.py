@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from gateway.calls.failures import MAX_FAILURES, Failures
+from gateway.calls.caching.answers import MAX_FAILURES, Failures
 from gateway.calls.upstreams import CallUpstreams, SharedState, TimeLimit
 from gateway.contract.context import CallFacts, UpstreamCall
 from gateway.contract.operation import Attempts
