@@ -1,7 +1,6 @@
 """The credentials of imported operations (OpenAPI 3.2, Security Requirement Object)."""
 
 import base64
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 from typing import Final, TypeAlias
@@ -10,11 +9,11 @@ from urllib.parse import quote, unquote_plus
 from msgspec import Struct
 from msgspec.structs import replace
 
+from gateway.backends.templates import SENDABLE
 from gateway.contract.slots import CredentialSlot, filling_all, setting_variable
 from gateway.contract.upstream import Upstream
 from gateway.errors import ConfigurationError, UpstreamRefusedCredentials
 
-_SENDABLE: Final = re.compile(r"[\t\x20-\x7e]*")
 _COOKIE_SAFE: Final = "!#$&'()*+/:<=>?@[]^_`{|}~-."
 """What a cookie's value may contain besides letters and digits (RFC 6265 §4.1.1)."""
 
@@ -205,7 +204,7 @@ def _api_key(slot: CredentialSlot, value: str, upstream: Upstream) -> Sent:
 
 
 def _sendable(value: str, slot: CredentialSlot, upstream: Upstream) -> str:
-    if not _SENDABLE.fullmatch(value):
+    if not SENDABLE.fullmatch(value):
         setting = setting_variable(upstream.name, slot.name)
         raise ConfigurationError(
             f"{setting} cannot be sent in a header; does it contain a line break?"

@@ -11,7 +11,7 @@ from gateway.contract.upstream import HeaderRule, QueryRule, Upstream
 from gateway.errors import ConfigurationError
 
 PLACEHOLDER: Final = re.compile(r"\{([a-z0-9_.]+)\}")
-_SENDABLE: Final = re.compile(r"[\t\x20-\x7e]*")
+SENDABLE: Final = re.compile(r"[\t\x20-\x7e]*")
 
 
 class SendTime(Enum):
@@ -80,7 +80,7 @@ _MOMENTS: Final = {each.value: each for each in SendTime}
 
 def _credential(name: str, upstream: Upstream, credentials: Mapping[str, str]) -> str:
     value = credentials[name]
-    if not _SENDABLE.fullmatch(value):
+    if not SENDABLE.fullmatch(value):
         raise ConfigurationError(
             f"{_setting(name, upstream)} cannot be sent in a header; does it contain a line break?"
         )

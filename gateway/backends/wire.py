@@ -1,6 +1,5 @@
 """Requests and replies in their HTTP form (RFC 9110, RFC 3986), for live and mock backends."""
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import repeat
 from typing import Any, Final
@@ -25,7 +24,8 @@ from gateway.contract.values.pointers import child
 from gateway.encoding.bodies import FORM, FormBody, field_of
 from gateway.encoding.shapes import Shapes
 from gateway.encoding.styles import bracketed, neighbours_of
-from gateway.encoding.texts import header_text, unusable
+from gateway.encoding.texts import CONTROL, header_text, unusable
+from gateway.encoding.texts import TOKEN as HEADER_NAME
 from gateway.errors import MalformedRequest
 
 _JSON: Final = "application/json"
@@ -33,8 +33,6 @@ _COMMON: Final = {
     "accept": ("Accept", _JSON),
     "user-agent": ("User-Agent", "contract-gateway"),
 }
-_HEADER_NAME: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
-_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
 _SEGMENT_SAFE: Final = "!$&'()*+,;=:@"
 """What a segment may contain unencoded besides letters, digits and `-._~` (RFC 3986 §3.3)."""
 
@@ -250,7 +248,7 @@ def _segment(text: str, edges: _Edges, arguments: str) -> str:
     """
     if edges.is_fixed and text == edges.before and text:
         return edges.encoded_before
-    if text in {"", ".", ".."} or _CONTROL.search(text):
+    if text in {"", ".", ".."} or CONTROL.search(text):
         raise unusable(arguments)
     if not (text.startswith(edges.before) and text.endswith(edges.after)):
         return quote(text, safe="")
@@ -289,6 +287,6 @@ def _form_of(operation: UpstreamOperation) -> FormBody:
 
 
 def _header(name: str, value: str) -> tuple[str, str]:
-    if not _HEADER_NAME.fullmatch(name):
+    if not HEADER_NAME.fullmatch(name):
         raise MalformedRequest(f"This cannot be the name of a header: {name!a}.")
     return name, header_text(value, name)

@@ -83,7 +83,7 @@ class LateText:
 
 OFFERED_FILE: Final = "offered.json"
 PAGES_FILE: Final = "pages.json"
-_FIX: Final = "correct the contract, or the setting handler_packages; run `gateway generate`"
+FIX: Final = "correct the contract, or the setting handler_packages; run `gateway generate`"
 _NOTHING: Final[Mapping[str, str]] = {}
 
 RunResource = Callable[[Mapping[str, str]], Awaitable[str | bytes | None]]
@@ -164,13 +164,13 @@ def _function(
     """The marked function. Raises `ContractError`, which names the contract and the pointer."""
     place = f"{RESOURCES}/{declared.connector}/{declared.name}.yaml /contents/python"
     if not is_within(named.module, packages):
-        raise ContractError(f"{place}: {outside(named.module, packages)}; {_FIX}")
+        raise ContractError(f"{place}: {outside(named.module, packages)}; {FIX}")
     try:
         module = import_named(named.module)
     except ImportError as error:
         raise ContractError(f"{place}: {error}; correct that module") from error
     for fault in faults(module, named.function, "resource"):
-        raise ContractError(f"{place}: {fault}; {_FIX}")
+        raise ContractError(f"{place}: {fault}; {FIX}")
     found: Any = getattr(module, named.function)
     run: RunResource = found
     return run

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from gateway.catalogue.imported import FOLDER, bound, open_imported
 from gateway.catalogue.index import (
+    FIX,
     AgentPolicies,
     Catalogue,
     CompiledEvent,
@@ -106,7 +107,6 @@ def open_entities(path: Path) -> dict[str, Entity]:
         return found
 
 
-_FIX: Final = "correct the contract, or the setting handler_packages; run `gateway generate`"
 _MODULE_FIX: Final = "correct that module, or install what it imports"
 
 
@@ -147,7 +147,7 @@ def _mocks(folder: Path) -> list[NamedCode]:
     return found
 
 
-def _refused(named: NamedCode, why: str, fix: str = _FIX) -> ContractError:
+def _refused(named: NamedCode, why: str, fix: str = FIX) -> ContractError:
     return ContractError(f"{named.path} {named.pointer}: {why}; {fix}")
 
 

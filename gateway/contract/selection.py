@@ -5,6 +5,7 @@ from functools import cached_property
 from typing import Any, Final, TypeAlias
 
 from gateway.contract.operation import Effect
+from gateway.contract.schemas.keywords import SCHEMA_LISTS
 from gateway.contract.values.nearest import nearest
 from gateway.contract.values.pointers import NoSuchPlace, follow
 from gateway.contract.values.schema import DATA, MAPS
@@ -258,7 +259,6 @@ def _violation(pointer: str, detail: str) -> Violation:
 
 # Widens an output schema so that it accepts a result of which `fields` left members out.
 
-_LIST_KEYWORDS: Final = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
 _DROPPED: Final = frozenset(
     {
         # They require members, or count them.
@@ -314,7 +314,7 @@ def _inner(keyword: str, value: Any) -> Any:
         return value
     if keyword in MAPS and isinstance(value, dict):
         return {name: relaxed(member) for name, member in value.items()}
-    return relaxed(value) if isinstance(value, dict) or keyword in _LIST_KEYWORDS else value
+    return relaxed(value) if isinstance(value, dict) or keyword in SCHEMA_LISTS else value
 
 
 def _has_members(value: Any) -> bool:

@@ -9,6 +9,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 from gateway.contract.imported import BodyField, Style
+from gateway.contract.values.files import OCTETS
 from gateway.contract.values.pointers import child
 from gateway.encoding.styles import ALONE, HeaderValue, NamedValue, Neighbours, Pairs, joint_of
 from gateway.encoding.texts import (
@@ -129,7 +130,6 @@ def items_of(value: Any, pointer: str) -> list[tuple[Any, str]]:
 
 # Bodies of the media type `multipart/form-data` (RFC 7578) and other named multiparts.
 
-BINARY: Final = "application/octet-stream"
 _UNQUOTABLE: Final = re.compile(r'[\x00-\x1f\x7f"\\]')
 """Receivers disagree about how these are escaped in a name."""
 
@@ -259,7 +259,7 @@ def _file_parts(
         yield FormPart(
             name=field.name,
             content=bytes_of(item, place),
-            media_type=concrete(field.media_type, BINARY),
+            media_type=concrete(field.media_type, OCTETS),
             filename=next(names),
             headers=headers,
         )

@@ -9,9 +9,9 @@ from msgspec import UNSET, Struct, UnsetType
 from gateway.contract.imported import ImportedBody, ImportedOperation, ImportedParameter
 from gateway.contract.upstream import PATH_PARAMETER, EncodedRequest
 from gateway.contract.values import jsontext
+from gateway.contract.values.files import OCTETS
 from gateway.contract.values.pointers import child
 from gateway.encoding.bodies import (
-    BINARY,
     FORM,
     Entry,
     FormBody,
@@ -184,7 +184,7 @@ _DEFAULTS: Final = {
     "form": FORM,
     "multipart": "multipart/form-data",
     "text": "text/plain",
-    "binary": BINARY,
+    "binary": OCTETS,
     "lines": "application/x-ndjson",
 }
 """Sent for a range such as `*/*`."""

@@ -27,7 +27,7 @@ MEDIA_TYPE: Final = re.compile(
     rf"(?:[\t ]*;[\t ]*(?:{TOKEN.pattern}=(?:{TOKEN.pattern}|{_QUOTED}))?)*"
 )
 """A media type with its parameters, as it may be sent (RFC 9110 §8.3.1)."""
-_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
+CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
 _HEADER_TEXT: Final = re.compile(r"(?:[\x21-\x7e](?:[\t\x20-\x7e]*[\x21-\x7e])?)?")
 """Without blanks at the ends, because receivers remove these (RFC 9110 §5.5)."""
 _COOKIE_OCTETS: Final = re.compile(r"[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]*")
@@ -85,7 +85,7 @@ def form_text(text: str, _pointer: str) -> str:
 
 def path_text(text: str, pointer: str) -> str:
     """As `percent`. Raises `MalformedRequest` for control characters."""
-    if _CONTROL.search(text):
+    if CONTROL.search(text):
         raise MalformedRequest(f"A control character cannot be sent in an address: {pointer}.")
     return quote(text, safe="")
 

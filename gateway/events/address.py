@@ -6,15 +6,14 @@ the address that was checked.
 
 import re
 from collections.abc import Iterable, Sequence
-from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_network
-from typing import Final, TypeAlias
+from ipaddress import IPv6Address, ip_network
+from typing import Final
 
 from yarl import URL
 
-from gateway.backends.http.outbound import Address, PostTarget, target_of
+from gateway.backends.http.outbound import PostTarget, target_of
+from gateway.bounds.addresses import Address, Network
 from gateway.errors import InvalidArguments
-
-Network: TypeAlias = IPv4Network | IPv6Network
 
 MAX_URL_LENGTH: Final = 2048
 PORTS: Final = frozenset({443, 8443})

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from gateway.profiles.inlining import noted
-from gateway.profiles.rules import SchemaRule, conjunction, union_of_objects
+from gateway.profiles.rules import UNIONS, SchemaRule, conjunction, union_of_objects
 
 Schema = dict[str, Any]
 
@@ -39,7 +39,6 @@ KEYWORDS: Final = frozenset(
 )
 FORMATS: Final = frozenset({"date-time", "double", "float", "int32", "int64"})
 _NOTES: Final = frozenset({"title", "description", "default"})
-_UNIONS: Final = frozenset({"allOf", "anyOf", "oneOf"})
 _MAX_ALTERNATIVES: Final = 8
 _MAX_LISTED: Final = 20
 _OF_TYPES: Final = {
@@ -101,7 +100,7 @@ def _widened(schema: Schema) -> Schema:
 
 def _alternatives(schema: Schema) -> list[Schema]:
     """Schemas without unions and lists of types. Together they admit all that `schema` admits."""
-    base = {name: value for name, value in schema.items() if name not in _UNIONS}
+    base = {name: value for name, value in schema.items() if name not in UNIONS}
     found = _of_one_type(_with_enum(base))
     for branch in schema.get("allOf", ()):
         if isinstance(branch, dict):

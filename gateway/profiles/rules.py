@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from gateway.contract.schemas.keywords import ANNOTATIONS
+from gateway.contract.schemas.keywords import ANNOTATIONS, SCHEMA_LISTS
 from gateway.profiles.inlining import DEFINITIONS, REFERENCES
 
 # Joins schemas into one that admits at least as much, for places where clients allow no union.
@@ -32,7 +32,7 @@ _GROUPS: Final = (
     ("prefixItems", "items"),
 )
 """Keywords that mean something only together, so that they come from one schema."""
-_UNIONS: Final = frozenset({"allOf", "anyOf", "oneOf"})
+UNIONS: Final = frozenset({"allOf", "anyOf", "oneOf"})
 
 
 def conjunction(first: Schema, second: Schema) -> Schema | None:
@@ -78,7 +78,7 @@ def union_of_objects(schemas: Sequence[Schema]) -> Schema:
 
 def as_object(schema: Schema) -> Schema:
     """An object schema without unions that admits every object that `schema` admits."""
-    base = {name: value for name, value in schema.items() if name not in _UNIONS}
+    base = {name: value for name, value in schema.items() if name not in UNIONS}
     merged = conjunction({**base, "type": "object"}, {}) or {"type": "object"}
     for branch in schema.get("allOf", ()):
         if isinstance(branch, dict):
@@ -189,7 +189,6 @@ _AT_ROOT: Final = ("oneOf", "anyOf", "allOf", "enum", "const", "not")
 _LOCAL: Final = "#/$defs/"
 _MEMBER: Final = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 _BOOLEAN: Final = frozenset({"items", "contains", "not", "if", "then", "else", "propertyNames"})
-_LISTS: Final = frozenset({"anyOf", "allOf", "oneOf", "prefixItems"})
 
 
 class SchemaRule(Struct, frozen=True, kw_only=True):
@@ -263,7 +262,7 @@ def _booleans(schema: Schema) -> Iterator[str]:
         if keyword in _BOOLEAN:
             if isinstance(value, bool):
                 yield keyword
-        elif keyword in _LISTS or keyword == "properties":
+        elif keyword in SCHEMA_LISTS or keyword == "properties":
             members = value.values() if isinstance(value, dict) else value
             if True in map(_is_boolean, members):
                 yield keyword

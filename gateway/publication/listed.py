@@ -7,6 +7,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 from gateway.catalogue import Entry, ToolListing
+from gateway.contract.schemas.keywords import SCHEMA_LISTS
 from gateway.contract.selection import published_output
 from gateway.profiles.clients import PROFILES
 from gateway.profiles.refusals import published_input
@@ -66,7 +67,6 @@ _UNSAID: Final = frozenset({"$schema", "$comment", "externalDocs", "xml"})
 _MAPS: Final = frozenset(
     {"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"}
 )
-_LISTS: Final = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
 _ONES: Final = frozenset(
     {
         "items",
@@ -134,7 +134,7 @@ def _each(keyword: str, value: Any, change: Callable[[dict[str, Any], str], Any]
 
     if keyword in _MAPS and isinstance(value, dict):
         return {name: changed(each, name) for name, each in value.items()}
-    if keyword in _LISTS and isinstance(value, list):
+    if keyword in SCHEMA_LISTS and isinstance(value, list):
         return [changed(each) for each in value]
     return changed(value) if keyword in _ONES else value
 

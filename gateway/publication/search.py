@@ -18,6 +18,7 @@ from gateway.catalogue import Entry, ToolListing
 from gateway.contract.agent_view import CALL_TOOLS
 from gateway.contract.operation import Effect
 from gateway.contract.selection import FIELDS as SELECTED
+from gateway.contract.upstream import PATH_PARAMETER
 from gateway.publication.own_tools import Offer
 from gateway.publication.terms import query_terms, terms
 
@@ -190,7 +191,6 @@ _MAX_MEANING: Final = 120
 _RESULT_DEPTH: Final = 3
 _SENTENCE: Final = re.compile(r"(?<=[.!?])\s+|\n\s*\n")
 _MARKUP: Final = re.compile(r"<[^>]{0,200}>|\]\([^)\s]{0,500}\)|https?://\S+")
-_PARAMETER: Final = re.compile(r"\{([^}]*)\}")
 _ACTIONS: Final[Mapping[str, tuple[str, ...]]] = {
     "POST": ("creat",),
     "PUT": ("updat", "set"),
@@ -214,7 +214,7 @@ def searched_texts(listing: ToolListing, path: str = "") -> dict[str, str]:
         "title": listing.title,
         "name": listing.name,
         "summary": summary,
-        "path": _PARAMETER.sub(" ", path),
+        "path": PATH_PARAMETER.sub(" ", path),
         "description": rest,
         "arguments": " ".join(_names(listing.input_schema)),
         "meanings": " ".join(_meanings(listing.input_schema)),

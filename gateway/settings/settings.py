@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import msgspec
 
+from gateway.bounds.addresses import Network
 from gateway.contract.upstream import Upstream
 from gateway.contract.webhook import WebhookSource
 from gateway.errors import ConfigurationError
@@ -34,7 +35,6 @@ from gateway.settings.sources import (
 )
 from gateway.settings.upstreams import UpstreamSettings, is_public, log_secrets, read_upstream
 from gateway.settings.webhooks import (
-    Network,
     SourceSettings,
     read_networks,
     read_source,

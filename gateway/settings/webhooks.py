@@ -3,18 +3,18 @@
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from ipaddress import IPv4Network, IPv6Network, ip_network
-from typing import Any, Final, TypeAlias
+from ipaddress import ip_network
+from typing import Any, Final
 
 from msgspec import Struct
 
 from gateway.amounts import amount
+from gateway.bounds.addresses import Network
 from gateway.contract.webhook import MAX_TENANT, TENANT_END, Profile, WebhookSource
 from gateway.errors import ConfigurationError
 from gateway.settings.sources import EVERY_SETTING, Name, Secret, Sources, webhook_name
 from gateway.signatures.scheme import InvalidSecret
 
-Network: TypeAlias = IPv4Network | IPv6Network
 _MAX_SECRETS: Final = 10
 """Of a profile or a tenant: the current one, the next one during a rotation, or one for each
 endpoint of the vendor. Each forged message costs a check with every secret."""

@@ -124,10 +124,10 @@ class KeyWatch:
 EVENT_STREAM: Final = "text/event-stream"
 _ALLOW: Final = ("GET", "HEAD", "OPTIONS")
 _PARAMETERS: Final = frozenset({"types", "last_event_id", "from"})
-_HEAD: Final = [
+STREAM_HEAD: Final = [
     (b"content-type", EVENT_STREAM.encode()),
     (b"cache-control", b"no-store, no-transform"),
-    # Without this, proxies that buffer answers would delay the events.
+    # Without this, proxies that buffer answers would delay the events and the pings.
     (b"x-accel-buffering", b"no"),
 ]
 
@@ -186,7 +186,7 @@ class StreamAnswer:
     async def begin(self) -> None:
         """Send the head of the answer."""
         self._is_begun = True
-        await self._send({"type": "http.response.start", "status": 200, "headers": _HEAD})
+        await self._send({"type": "http.response.start", "status": 200, "headers": STREAM_HEAD})
 
     async def say(self, piece: bytes) -> None:
         """Send a piece."""

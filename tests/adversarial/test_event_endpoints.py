@@ -5,7 +5,8 @@ from ipaddress import ip_address
 
 import pytest
 
-from gateway.backends.http.outbound import Address, NoAnswer, Outbound
+from gateway.backends.http.outbound import NoAnswer, Outbound
+from gateway.bounds.addresses import Address
 from gateway.contract.schemas import algebra
 from gateway.errors import InvalidArguments
 from gateway.events.address import AddressRules, read_url

@@ -25,10 +25,11 @@ from gateway.authoring.codegen.ir import (
     WebhookContract,
 )
 from gateway.authoring.contracts.document import Document
+from gateway.authoring.contracts.entity_tools import DIALECT
 from gateway.authoring.contracts.expanding import dereference
 from gateway.authoring.contracts.names import camel, payload_stem
 from gateway.authoring.contracts.policies import granted, written_grants
-from gateway.authoring.contracts.refs import RefTarget, closure, resolve, schema_name
+from gateway.authoring.contracts.refs import INPUT, RefTarget, closure, resolve, schema_name
 from gateway.authoring.contracts.tree import (
     COMMON,
     POLICIES,
@@ -113,8 +114,6 @@ def _found(keyword: str, at: str, member: Any, path: tuple[str, ...]) -> Iterato
 
 # Converts the contracts of resources and prompts to the records of the run time.
 
-_INPUT: Final = "/post/requestBody/content/application~1json/schema"
-
 
 def lower_offered(tree: SourceTree) -> Offered:
     """The resources and prompts of a tree without lint errors."""
@@ -155,7 +154,7 @@ def _contents(
         module, _, function = facts["python"].partition(":")
         return HandlerContents(module=module, function=function)
     tool = next(each for each in tree.tools if each.id == facts["tool"])
-    properties = dereference(tree, tool.path, _INPUT)["properties"]
+    properties = dereference(tree, tool.path, INPUT)["properties"]
     return ToolContents(
         operation=facts["tool"],
         arguments={
@@ -470,7 +469,6 @@ def agent_limits(agents: Mapping[str, Any]) -> dict[str, AgentLimits]:
     }
 
 
-_DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 _WRITTEN: Final = frozenset({"publish/root", "publish/anchor"})
 """The waived rules with which the keywords of a schema matter to its clients."""
 
@@ -488,7 +486,7 @@ def written_input(tree: SourceTree, tool: ToolSource, pointer: str) -> dict[str,
     refs = [holder["$ref"] for _, holder in tree.references(target.document.path)]
     if target.pointer or not all(each.startswith("#") for each in refs):
         return None
-    return {"$schema": _DIALECT, **for_clients(target.value)}
+    return {"$schema": DIALECT, **for_clients(target.value)}
 
 
 _REQUEST: Final = "/requestBody/content/application~1json"

@@ -9,6 +9,7 @@ from gateway.authoring.contracts.document import Document
 from gateway.contract.fields.fieldmap import entity_id
 from gateway.contract.rows.reads import NOT_FOUND
 from gateway.contract.values.pointers import child
+from gateway.encoding.shapes import PRIMITIVES
 
 # What the read tools of an entity say of themselves: their texts and their examples.
 #
@@ -123,10 +124,9 @@ TOOLS: Final = "/x-entity/tools"
 MAX_ROWS: Final = 200
 LEAST_EXAMPLES: Final = 2
 _PAGE: Final = frozenset({"limit", "cursor"})
-_SCALARS: Final = frozenset({"boolean", "integer", "number", "string"})
 _JOINED: Final = frozenset({"$ref", "allOf", "anyOf", "oneOf", "not", "if"})
 """Keywords that say in another place, or in several, what a column admits."""
-_DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
+DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 _HINTS: Final = {
     "readOnlyHint": True,
     "destructiveHint": False,
@@ -280,7 +280,7 @@ def _media(ref: str, examples: dict[str, Any]) -> dict[str, Any]:
 
 
 def _schema(title: str, members: dict[str, Any]) -> dict[str, Any]:
-    return {"$schema": _DIALECT, "title": title, **members}
+    return {"$schema": DIALECT, "title": title, **members}
 
 
 def _key(document: Document) -> dict[str, Any]:
@@ -345,4 +345,4 @@ def _types(column: dict[str, Any]) -> list[str]:
     """The types without null, if they are all scalar."""
     kinds = column.get("type")
     found = [kinds] if isinstance(kinds, str) else [*(kinds or ())]
-    return [each for each in found if each != "null"] if {*found} <= _SCALARS | {"null"} else []
+    return [each for each in found if each != "null"] if {*found} <= PRIMITIVES | {"null"} else []

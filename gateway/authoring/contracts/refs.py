@@ -20,7 +20,10 @@ _UNNAMED: Final = frozenset({COMMON, TOOLS})
 """Folders that are no part of published names."""
 _UNUSUAL: Final = re.compile(r"[^A-Za-z0-9._-]")
 """What the name of a component of OpenAPI 3.1 must not have (4.8.7)."""
-_SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//")
+INPUT: Final = "/post/requestBody/content/application~1json/schema"
+"""Where the contract of a tool has the schema of its arguments."""
+OUTPUT: Final = "/post/responses/200/content/application~1json/schema"
+SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//")
 
 
 class RefTarget(NamedTuple):
@@ -136,7 +139,7 @@ def _parts(base_path: PurePosixPath, ref: str) -> tuple[PurePosixPath, str]:
     """The file and the pointer of `ref` in the file `base_path`. Raises `_Unusable`."""
     file, _, fragment = ref.partition("#")
     fragment = unquote(fragment)
-    if _SCHEME.match(ref):
+    if SCHEME.match(ref):
         raise _Unusable("ref/remote", "the reference is a URL, and nothing is fetched")
     if file.startswith(("/", "~")):
         raise _Unusable("ref/absolute", "a reference must be a relative path")

@@ -21,6 +21,7 @@ from gateway.contract.upstream import (
     token_settings,
 )
 from gateway.contract.values.pointers import child
+from gateway.encoding.bodies import FORM
 
 # The credentials of the contract of an upstream: its security schemes and requirements.
 
@@ -71,7 +72,6 @@ def requirements_of(
 
 # Converts an upstream's OpenAPI contract to the record that field maps and backends use.
 
-FORM: Final = "application/x-www-form-urlencoded"
 METHODS: Final = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
 
 

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from gateway.authoring.contracts.document import Document
 from gateway.authoring.contracts.finding import Finding
-from gateway.authoring.contracts.upstreams import FORM, error_pointers, slots_of
+from gateway.authoring.contracts.upstreams import error_pointers, slots_of
 from gateway.authoring.lint.draft import Draft
 from gateway.authoring.lint.schemas import compiles, unportable
 from gateway.authoring.lint.upstreams import LocatedOperation, declared_parameters, operations
@@ -15,6 +15,7 @@ from gateway.contract.upstream import TokenGrant
 from gateway.contract.values.nearest import did_you_mean
 from gateway.contract.values.pointers import child, steps
 from gateway.contract.values.schema import is_whole_match
+from gateway.encoding.bodies import FORM
 
 _CREDENTIAL: Final = re.compile(r"\{credential\.([a-z0-9_]+)\}")
 _TOKEN: Final = "{token}"  # noqa: S105 - a placeholder in a template, not a secret

@@ -12,6 +12,7 @@ import msgspec
 from gateway.authoring.contracts.cache import Remember
 from gateway.authoring.contracts.document import Document
 from gateway.authoring.contracts.finding import Finding
+from gateway.authoring.contracts.refs import INPUT, OUTPUT
 from gateway.authoring.contracts.tree import UPSTREAMS, ToolSource
 from gateway.authoring.contracts.upstreams import lower_upstream
 from gateway.authoring.lint.draft import Draft, is_sound
@@ -154,13 +155,11 @@ def check_meaning(
 
 
 def _source(draft: Draft, tool: ToolSource, upstream: Upstream | None) -> BindingSource:
-    arguments = "/post/requestBody/content/application~1json/schema"
-    result = "/post/responses/200/content/application~1json/schema"
     return BindingSource(
         tool_id=tool.id,
         x_binding=tool.operation["x-binding"],
-        input_schema=draft.expanded(tool.path, arguments),
-        output_schema=draft.expanded(tool.path, result),
+        input_schema=draft.expanded(tool.path, INPUT),
+        output_schema=draft.expanded(tool.path, OUTPUT),
         upstream=upstream,
         declared_errors=frozenset(tool.operation["x-policy"].get("errors", ())),
     )

@@ -11,6 +11,7 @@ import msgspec
 from gateway.authoring.contracts.cache import Remember
 from gateway.authoring.contracts.finding import Finding
 from gateway.authoring.contracts.names import payload_stem
+from gateway.authoring.contracts.refs import INPUT
 from gateway.authoring.contracts.tree import WEBHOOKS, WebhookFile
 from gateway.authoring.contracts.upstreams import lower_upstream
 from gateway.authoring.lint.draft import Draft, is_sound
@@ -395,7 +396,6 @@ def check_examples(draft: Draft) -> Iterator[Finding]:
 # Runs after the other checks, because it needs valid contracts.
 
 _EVENTS: Final = "/post/x-webhook/events"
-_INPUT: Final = "/post/requestBody/content/application~1json/schema"
 _CLOUD_EVENT: Final = "/post/requestBody/content/application~1cloudevents+json/schema"
 _decoder = msgspec.json.Decoder(tuple[MappingError, ...])
 
@@ -434,7 +434,7 @@ def _declared(draft: Draft, unsound: frozenset[PurePosixPath]) -> Declared:
             if is_sound(draft, each.path, unsound)
         },
         tools={
-            each.id: draft.expanded(each.path, _INPUT)
+            each.id: draft.expanded(each.path, INPUT)
             for each in draft.tools
             if is_sound(draft, each.path, unsound)
         },

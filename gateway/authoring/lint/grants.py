@@ -24,6 +24,7 @@ from gateway.authoring.contracts.policies import (
     is_pattern,
     written_grants,
 )
+from gateway.authoring.contracts.refs import INPUT
 from gateway.authoring.contracts.tree import POLICIES, TOOLS, needs_grant
 from gateway.authoring.lint.draft import Draft
 from gateway.authoring.lint.schemas import AMBER, GREEN, compiles, unportable
@@ -34,7 +35,6 @@ from gateway.contract.values.nearest import did_you_mean
 from gateway.contract.values.pointers import child
 from gateway.contract.values.schema import Validator
 
-_INPUT: Final = "/post/requestBody/content/application~1json/schema"
 _REFERENCES: Final = frozenset({"$ref", "$defs", "$schema"})
 _WHOLE: Final = frozenset(
     {
@@ -287,7 +287,7 @@ def _includes(other: WrittenGrant, grant: WrittenGrant, matched: Collection[Gran
 def _input_of(draft: Draft, tool_id: str) -> Schema | None:
     tool = next(each for each in draft.tools if each.id == tool_id)
     try:
-        schema = dereference(draft.tree, tool.path, _INPUT)
+        schema = dereference(draft.tree, tool.path, INPUT)
     except ContractRefused:
         return None
     return schema if isinstance(schema, dict) else None

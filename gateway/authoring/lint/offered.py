@@ -6,6 +6,7 @@ from pathlib import PurePosixPath
 from typing import Any, Final
 
 from gateway.authoring.contracts.finding import Finding
+from gateway.authoring.contracts.refs import INPUT
 from gateway.authoring.contracts.tree import (
     TOOLS,
     OfferedSource,
@@ -20,6 +21,7 @@ from gateway.contract.values.files import is_text
 from gateway.contract.values.hidden import visible_text
 from gateway.contract.values.nearest import did_you_mean
 from gateway.contract.values.pointers import child
+from gateway.encoding.shapes import PRIMITIVES
 
 # Checks of the names of resources and prompts, and of the files that they send.
 
@@ -100,10 +102,8 @@ _URI: Final = re.compile(
 """The characters of a URI (RFC 3986), with a scheme in lower case."""
 _OURS: Final = "gateway"
 _SAMPLE: Final = "x"
-_SCALARS: Final = frozenset({"string", "integer", "number", "boolean"})
 _OBJECTS: Final = frozenset({"application/json", "text/plain"})
 """The forms of a result that is a JSON object, also where REST may send its text alone."""
-_INPUT: Final = "/post/requestBody/content/application~1json/schema"
 _TOOL: Final = "/contents/tool"
 _ARGUMENTS: Final = "/contents/arguments"
 
@@ -207,7 +207,7 @@ def _is_json(mime_type: str) -> bool:
 
 
 def _arguments(draft: Draft, source: OfferedSource, tool: ToolSource) -> Iterator[Finding]:
-    schema = draft.expanded(tool.path, _INPUT)
+    schema = draft.expanded(tool.path, INPUT)
     if not isinstance(schema, dict):
         return
     contents: Mapping[str, Any] = source.document.value["contents"]
@@ -243,7 +243,7 @@ def _misfit(
 
 def _is_scalar(schema: Any) -> bool:
     kind = schema.get("type") if isinstance(schema, dict) else None
-    return isinstance(kind, str) and kind in _SCALARS
+    return isinstance(kind, str) and kind in PRIMITIVES
 
 
 # Checks of prompts.

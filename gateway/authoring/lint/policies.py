@@ -12,6 +12,7 @@ from gateway.authoring.contracts.policies import (
     unreached_limits,
     written_grants,
 )
+from gateway.authoring.contracts.refs import INPUT, OUTPUT
 from gateway.authoring.contracts.tree import POLICIES, TOOLS, ToolSource
 from gateway.authoring.lint.draft import Draft
 from gateway.authoring.lint.upstreams import LocatedOperation, operations
@@ -130,8 +131,6 @@ def _contradictions(
 
 # Checks that what a tool promises besides its schemas is possible: attempts, cache, text, …
 
-_ARGUMENTS: Final = "/post/requestBody/content/application~1json/schema"
-_RESULT: Final = "/post/responses/200/content/application~1json/schema"
 _HEADER: Final = "x-idempotency-header"
 _SAFE_METHODS: Final = ("get", "head")
 
@@ -195,7 +194,7 @@ def check_cache(draft: Draft) -> Iterator[Finding]:
             yield draft.finding("policy/stale", tool.document, at, message)
         if policy["cache"].get("scope") == "public":
             pointer = f"{pointer}/scope"
-            if _has_sensitive(draft.expanded(tool.path, _ARGUMENTS)):
+            if _has_sensitive(draft.expanded(tool.path, INPUT)):
                 message = "an argument is sensitive, so the result may be too"
                 yield draft.finding("policy/public-cache", tool.document, pointer, message)
 
@@ -279,7 +278,7 @@ def check_plain_text(draft: Draft) -> Iterator[Finding]:
     """tool/plain-text"""
     for tool in draft.tools:
         content = tool.operation["responses"]["200"]["content"]
-        if "text/plain" in content and not _is_one_text(draft.expanded(tool.path, _RESULT)):
+        if "text/plain" in content and not _is_one_text(draft.expanded(tool.path, OUTPUT)):
             message = "the result has more or less than one text"
             where = "/post/responses/200/content/text~1plain"
             yield draft.finding("tool/plain-text", tool.document, where, message)
@@ -331,7 +330,7 @@ def _grant(
 
 
 def _arguments(draft: Draft, tool: ToolSource, rule: dict[str, Any]) -> Iterator[Finding]:
-    schema = draft.expanded(tool.path, _ARGUMENTS)
+    schema = draft.expanded(tool.path, INPUT)
     properties = schema.get("properties") if isinstance(schema, dict) else None
     if not isinstance(schema, dict) or not isinstance(properties, dict):
         return

@@ -8,6 +8,7 @@ from typing import Any, Final
 import jsonschema_rs
 from jsonschema_rs import canonical
 
+from gateway.authoring.contracts.entity_tools import DIALECT
 from gateway.authoring.contracts.finding import Finding
 from gateway.authoring.contracts.patterns import shared_form
 from gateway.authoring.contracts.refs import origin
@@ -96,7 +97,6 @@ RED: Final[Mapping[str, str]] = {
 }
 TYPED_FORMATS: Final = frozenset({"date", "date-time", "uuid", "uri", "email"})
 MAX_DEFINITIONS: Final = 1_000
-DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 
 
 def check_keywords(draft: Draft) -> Iterator[Finding]:
@@ -299,7 +299,7 @@ def compiles(pattern: str) -> bool:
 
 # Checks of schemas: validity, contradictions, and values that they refuse.
 
-_DIALECT_VALIDATOR: Final = Validator({"$ref": "https://json-schema.org/draft/2020-12/schema"})
+_DIALECT_VALIDATOR: Final = Validator({"$ref": DIALECT})
 
 
 def check_validity(draft: Draft) -> Iterator[Finding]:

@@ -11,6 +11,7 @@ from gateway.authoring.contracts import meta
 from gateway.authoring.contracts.document import Document
 from gateway.authoring.contracts.expanding import dereference
 from gateway.authoring.contracts.finding import ContractRefused, Finding
+from gateway.authoring.contracts.refs import INPUT
 from gateway.authoring.contracts.tree import ToolSource
 from gateway.authoring.lint.draft import BLOCKS_COPY, Draft, SchemaNode
 from gateway.contract.agent_view import OWN_TOOLS
@@ -197,7 +198,6 @@ def _escalated(policy: dict[str, Any]) -> dict[str, bool]:
 
 # Checks of x-query: the tool is a read, and every argument can be a query parameter.
 
-_INPUT: Final = "/post/requestBody/content/application~1json/schema"
 _SCALARS: Final = ("boolean", "integer", "number", "string")
 
 
@@ -211,7 +211,7 @@ def check_queries(draft: Draft) -> Iterator[Finding]:
             message = "a tool with x-query must not change anything"
             yield draft.finding("tool/query", tool.document, "/post/x-query", message)
         for name in _unwritable(draft, tool):
-            document = draft.file_of(tool, _INPUT).document
+            document = draft.file_of(tool, INPUT).document
             message = f"{name} cannot be written as a query parameter"
             yield draft.finding("tool/query", document, child("/properties", name), message)
 
@@ -219,7 +219,7 @@ def check_queries(draft: Draft) -> Iterator[Finding]:
 def _unwritable(draft: Draft, tool: ToolSource) -> Iterator[str]:
     """The arguments that are not scalars. Empty if that is unknown."""
     try:
-        schema: Any = dereference(draft.tree, tool.path, _INPUT)
+        schema: Any = dereference(draft.tree, tool.path, INPUT)
     except ContractRefused:
         return
     properties = schema.get("properties") if isinstance(schema, dict) else None
@@ -282,7 +282,7 @@ def check_marks(draft: Draft) -> Iterator[Finding]:
 def check_personal(draft: Draft) -> Iterator[Finding]:
     """tool/personal-argument"""
     for tool in draft.tools:
-        target = draft.file_of(tool, "/post/requestBody/content/application~1json/schema")
+        target = draft.file_of(tool, INPUT)
         if isinstance(target.value, dict):
             node = SchemaNode(target.document, target.pointer, target.value)
             yield from _unmarked(draft, node)
@@ -328,14 +328,13 @@ def _is_personal(
 _KEYWORD: Final = "x-mcp-header"
 _TYPES: Final = ("string", "integer", "boolean")
 _TOKEN: Final = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,64}")
-_SECRET: Final = ("x-sensitive", "writeOnly")
 
 
 def check_header_parameters(draft: Draft) -> Iterator[Finding]:
     """schema/header-parameter"""
     allowed: set[int] = set()
     for tool in draft.tools:
-        target = draft.file_of(tool, _INPUT)
+        target = draft.file_of(tool, INPUT)
         members = target.value.get("properties") if isinstance(target.value, dict) else None
         seen: set[str] = set()
         for name, member in members.items() if isinstance(members, dict) else ():
@@ -361,7 +360,7 @@ def _problem(member: dict[str, Any], seen: set[str]) -> str | None:
         return "the name is no token of RFC 9110 with at most 64 characters"
     if member.get("type") not in _TYPES:
         return f"the argument's own type is none of {', '.join(_TYPES)}"
-    if any(member.get(mark) is True for mark in _SECRET):
+    if any(member.get(mark) is True for mark in _MARKS):
         return "headers stand in the logs of proxies, and the argument is sensitive"
     if header.lower() in seen:
         return f"another argument has the header {header} too"

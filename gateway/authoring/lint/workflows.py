@@ -1,17 +1,16 @@
 """Checks of workflow files: what can be read of them, and the tools that they call."""
 
 from collections.abc import Collection, Iterator, Mapping
-from typing import Any, Final
+from typing import Any
 
 from gateway.authoring.contracts.document import Document
 from gateway.authoring.contracts.finding import Finding
+from gateway.authoring.contracts.refs import INPUT
 from gateway.authoring.contracts.tree import ToolSource
 from gateway.authoring.lint.draft import Draft
 from gateway.authoring.workflows.reading import Step, Workflow, WorkflowProblem, misplaced, parse
 from gateway.contract.values.nearest import did_you_mean
 from gateway.contract.values.pointers import child
-
-_INPUT: Final = "/post/requestBody/content/application~1json/schema"
 
 
 def check_workflows(draft: Draft) -> Iterator[Finding]:
@@ -56,7 +55,7 @@ def _is_unread(draft: Draft, operation: str) -> bool:
 def _check_arguments(
     draft: Draft, document: Document, step: Step, tool: ToolSource
 ) -> Iterator[Finding]:
-    schema: Any = draft.expanded(tool.path, _INPUT)
+    schema: Any = draft.expanded(tool.path, INPUT)
     if not isinstance(schema, dict):
         return
     members = schema.get("properties", {})

@@ -10,7 +10,7 @@ import socket
 import ssl
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from ipaddress import IPv4Address, IPv6Address, ip_address
+from ipaddress import ip_address
 from typing import Final, Literal, TypeAlias
 from weakref import WeakValueDictionary
 
@@ -22,12 +22,11 @@ from gateway.backends.http.pool import ConnectionPool, NotConnected, NotTrusted
 from gateway.backends.http.replies import ConnectionBroken, ReplyLimits
 from gateway.backends.http.wire import request_message
 from gateway.backends.wire import WireRequest
+from gateway.bounds.addresses import Address
 from gateway.contract.upstream import Watch
 from gateway.errors import InvalidReply
 
 # The types of messages to URLs that others chose: target, answer and failure.
-
-Address: TypeAlias = IPv4Address | IPv6Address
 
 
 class PostTarget(Struct, frozen=True, kw_only=True):

@@ -35,6 +35,7 @@ from gateway.transports.http.bodies import LARGEST_BYTES, RequestBody
 from gateway.transports.http.call_headers import trace_of
 from gateway.transports.http.connected import client_of
 from gateway.transports.http.heads import (
+    PROBES,
     HostRules,
     KeptHead,
     check_coding,
@@ -51,7 +52,6 @@ from gateway.transports.http.heads import (
 from gateway.transports.http.problems import send_problem
 from gateway.transports.http.senders import Peers, Sender
 
-_PROBES: Final = frozenset({"/health", "/healthz", "/readyz"})
 _KEYED: Final = frozenset({"/mcp", "/events"})
 _WEBHOOKS: Final = "/webhooks/"
 _KEYED_BELOW: Final = ("/v1/", "/mcp/", "/operator/", "/tools/", _WEBHOOKS)
@@ -77,7 +77,7 @@ class RequestThrottle:
             return
         sender.is_counted = True
         # Probes do not count in the total: other clients must not make an operator's probe fail.
-        await self._throttle.count(sender.peer, in_all=path not in _PROBES)
+        await self._throttle.count(sender.peer, in_all=path not in PROBES)
 
     async def note_refusal(self, path: str, sender: Sender, status: int) -> None:
         """Count a request that is about to be refused. If there are too many, return late.

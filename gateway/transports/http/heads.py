@@ -21,7 +21,7 @@ from gateway.transports.http.asgi import Facts, Headers, Scope, new_request_id
 
 _LOOPBACK: Final = frozenset({b"localhost", b"127.0.0.1", b"[::1]"})
 _OF_OPERATORS: Final = ("/operator/", "/metrics")
-_PROBES: Final = frozenset({"/health", "/healthz", "/readyz"})
+PROBES: Final = frozenset({"/health", "/healthz", "/readyz"})
 
 
 class HostRules:
@@ -70,7 +70,7 @@ def is_of_operator(path: str, host: bytes, address: str) -> bool:
     `address`: that at which the connection arrived. An orchestrator probes it, whatever the names
     of the gateway are. No page of another host can make a browser send such a header.
     """
-    if path not in _PROBES and not path.startswith(_OF_OPERATORS):
+    if path not in PROBES and not path.startswith(_OF_OPERATORS):
         return False
     host = host.lower()
     name = _name_in(host) or host

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import Final
 
 from gateway.errors import InternalError
-from gateway.transports.events import EVENT_STREAM
+from gateway.transports.events import EVENT_STREAM, STREAM_HEAD
 from gateway.transports.http.asgi import (
     JSON,
     Headers,
@@ -27,12 +27,6 @@ from gateway.transports.http.content import accepted_in, accepts_in
 from gateway.transports.http.problems import send_problem
 
 BOTH_TYPES: Final = f"{JSON.decode()}, {EVENT_STREAM}"
-STREAM_HEAD: Final[Headers] = [
-    (b"content-type", EVENT_STREAM.encode()),
-    (b"cache-control", b"no-store, no-transform"),
-    # Without this, proxies that buffer answers would delay the pings.
-    (b"x-accel-buffering", b"no"),
-]
 EVENT: Final = b"event: message\r\ndata: %b\r\n\r\n"
 _END: Final = b"\r\n\r\n"
 _DATA: Final = b"data: "

@@ -2,7 +2,6 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from datetime import datetime
 from typing import Annotated, Any, Final, TypeVar
 
 import msgspec
@@ -14,8 +13,10 @@ from gateway.errors import UnknownPath
 from gateway.events.endpoints import NewSecret, ReplayPage, ReplaySpan, replay_events
 from gateway.store.records import Endpoint, JobState, Page
 from gateway.transports.operator.guard import (
-    MAX_PAGE,
     AnyRequest,
+    Id,
+    Limit,
+    Moment,
     OperatorParts,
     Parts,
     PathId,
@@ -28,7 +29,6 @@ from gateway.transports.operator.guard import (
 _HIDDEN: Final = ("secret", "previous_secret")
 _ANSWERED: Final = "2xx"
 _T = TypeVar("_T")
-_Moment = Annotated[datetime, Meta(tz=True)]
 _ID: Final = "/{endpoint_id:str}"
 
 
@@ -63,15 +63,15 @@ class DeliveryQuery(Struct, frozen=True, forbid_unknown_fields=True):
     """Which deliveries to list."""
 
     state: JobState | None = None
-    limit: Annotated[int, Meta(ge=1, le=MAX_PAGE)] = 50
-    after: Annotated[str, Meta(min_length=1, max_length=64)] | None = None
+    limit: Limit = 50
+    after: Id | None = None
 
 
 class ReplayRequest(Struct, frozen=True, forbid_unknown_fields=True):
     """Which events to deliver again."""
 
-    since: _Moment
-    until: _Moment | None = None
+    since: Moment
+    until: Moment | None = None
     """Events at this time are not meant. None: no end."""
     after: Annotated[str, Meta(min_length=1, max_length=400)] | None = None
     """The `next` of the page before. None begins a replay."""

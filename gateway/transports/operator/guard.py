@@ -4,13 +4,14 @@ import re
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from typing import Any, Final, TypeAlias, TypeVar
+from datetime import datetime
+from typing import Annotated, Any, Final, TypeAlias, TypeVar
 
 import msgspec
 from litestar import Request
 from litestar.di import NamedDependency
 from litestar.params import FromPath, SkipValidation
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from gateway.audit.facts import OperatorRequest, printable
 from gateway.audit.log import AuditLog, OpenRecord
@@ -33,6 +34,10 @@ from gateway.webhooks.processing import Quarantine
 
 AnyRequest: TypeAlias = Request[Any, Any, Any]
 MAX_PAGE: Final = 200
+Id: TypeAlias = Annotated[str, Meta(min_length=1, max_length=64)]
+Limit: TypeAlias = Annotated[int, Meta(ge=1, le=MAX_PAGE)]
+Moment: TypeAlias = Annotated[datetime, Meta(tz=True)]
+Name: TypeAlias = Annotated[str, Meta(min_length=1, max_length=200)]
 MAX_BODY_BYTES: Final = 2**20
 """The limit of a request's body: operators send only ids, choices and an address."""
 _STEP: Final = re.compile(r"[A-Za-z0-9_]+")

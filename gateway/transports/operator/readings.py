@@ -3,7 +3,6 @@
 import resource
 import sys
 import time
-from datetime import datetime
 from typing import Annotated, Any, Final
 
 import msgspec
@@ -21,10 +20,18 @@ from gateway.store.protocols import AuditRecord, EventLog
 from gateway.store.publishing import looked_up_to
 from gateway.store.records import AuditQuery
 from gateway.store.usage import CounterId, CounterReading
-from gateway.transports.operator.guard import MAX_PAGE, AnyRequest, Parts, PathId, Shown, query_of
+from gateway.transports.operator.guard import (
+    AnyRequest,
+    Id,
+    Limit,
+    Moment,
+    Name,
+    Parts,
+    PathId,
+    Shown,
+    query_of,
+)
 
-_Text = Annotated[str, Meta(min_length=1, max_length=200)]
-_Moment = Annotated[datetime, Meta(tz=True)]
 _MAX_LISTED = 1000
 _MEBIBYTE: Final = 2**20
 _STATM: Final = "/proc/self/statm"
@@ -34,17 +41,17 @@ _STARTED: Final = time.monotonic()
 class AuditRequest(Struct, frozen=True, forbid_unknown_fields=True):
     """Which records to list."""
 
-    agent: _Text | None = None
-    operation: _Text | None = None
+    agent: Name | None = None
+    operation: Name | None = None
     """An operation id, or a prefix of one that ends with `*`."""
-    outcome: _Text | None = None
+    outcome: Name | None = None
     """`ok`, a problem code, `PENDING`, `CUT_OFF`, or `error` for all failures."""
-    job: _Text | None = None
+    job: Name | None = None
     """The id of a job."""
-    since: _Moment | None = None
-    until: _Moment | None = None
-    limit: Annotated[int, Meta(ge=1, le=MAX_PAGE)] = 50
-    after: Annotated[str, Meta(min_length=1, max_length=64)] | None = None
+    since: Moment | None = None
+    until: Moment | None = None
+    limit: Limit = 50
+    after: Id | None = None
 
 
 class EventQuery(Struct, frozen=True, forbid_unknown_fields=True):
@@ -54,7 +61,7 @@ class EventQuery(Struct, frozen=True, forbid_unknown_fields=True):
     """A position in the log. None is the end of the log, after which there are no events yet."""
     types: Annotated[str, Meta(max_length=2000)] = ""
     """Types, or prefixes that end with `*`, separated by commas. Empty means all types."""
-    limit: Annotated[int, Meta(ge=1, le=MAX_PAGE)] = 50
+    limit: Limit = 50
 
 
 class LimitsRequest(Struct, frozen=True, forbid_unknown_fields=True):

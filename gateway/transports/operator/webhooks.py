@@ -1,11 +1,11 @@
 """Webhooks and jobs for operators: `/operator/webhooks` and `/operator/jobs`."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Final
+from typing import Any, Final
 
 import msgspec
 from litestar import Controller, get, post
-from msgspec import Meta, Struct
+from msgspec import Struct
 
 from gateway.audit.log import OpenRecord
 from gateway.contract.values import jsontext
@@ -13,8 +13,10 @@ from gateway.errors import StateConflict, UnknownPath
 from gateway.job_policy import JobKind
 from gateway.store.records import Job, JobState, Page, StoredWebhook
 from gateway.transports.operator.guard import (
-    MAX_PAGE,
     AnyRequest,
+    Id,
+    Limit,
+    Name,
     OperatorParts,
     Parts,
     PathId,
@@ -24,31 +26,27 @@ from gateway.transports.operator.guard import (
     query_of,
 )
 
-_Limit = Annotated[int, Meta(ge=1, le=MAX_PAGE)]
-_Id = Annotated[str, Meta(min_length=1, max_length=64)]
-_Name = Annotated[str, Meta(min_length=1, max_length=200)]
-
 
 class WebhookQuery(Struct, frozen=True, forbid_unknown_fields=True):
     """Which webhooks to list."""
 
-    provider: _Name | None = None
-    event_type: _Name | None = None
+    provider: Name | None = None
+    event_type: Name | None = None
     state: JobState | None = None
-    limit: _Limit = 50
-    after: _Id | None = None
+    limit: Limit = 50
+    after: Id | None = None
 
 
 class JobQuery(Struct, frozen=True, forbid_unknown_fields=True):
     """Which jobs to list."""
 
     kind: JobKind | None = None
-    lane: _Name | None = None
+    lane: Name | None = None
     state: JobState | None = None
     is_last: bool = False
     """Only jobs that were not started again."""
-    limit: _Limit = 50
-    after: _Id | None = None
+    limit: Limit = 50
+    after: Id | None = None
 
 
 class Redrive(Struct, frozen=True, forbid_unknown_fields=True):

@@ -36,6 +36,7 @@ from gateway.authoring.mapping.fields.scope import (
     may_be_absent,
 )
 from gateway.authoring.mapping.fields.walk import (
+    GROUPS,
     FieldContext,
     maps,
     request_visits,
@@ -48,11 +49,9 @@ from gateway.contract.schemas.shapes import items_of, required_of
 from gateway.contract.upstream import UpstreamOperation
 from gateway.contract.values.nearest import did_you_mean
 from gateway.contract.values.pointers import child, steps
+from gateway.encoding.shapes import PRIMITIVES
 
 # Checks one value of a field map against its sources and its target schema.
-
-_TEXT_GROUPS = ("path", "query", "header")
-_SCALARS = frozenset({"string", "boolean", "integer", "number"})
 
 
 def check_context(context: FieldContext) -> Iterator[MappingError]:
@@ -233,7 +232,7 @@ def _kind_problems(context: FieldContext, found: frozenset[str]) -> Iterator[Map
 
 def _read_problems(context: FieldContext, value: Read) -> Iterator[MappingError]:
     source = context.inner.find(value.source).schema
-    if value.conversion is not None and not kinds(source) & _SCALARS:
+    if value.conversion is not None and not kinds(source) & PRIMITIVES:
         yield _refuse(
             context, "unknown-as", "only scalars can be converted", "map the members", "/as"
         )
@@ -251,7 +250,7 @@ def _read_problems(context: FieldContext, value: Read) -> Iterator[MappingError]
     image = image_of(value, source).schema
     if value.table is None and is_empty(both(image, context.target)):
         yield from _never_admitted(context)
-    elif context.group in _TEXT_GROUPS:
+    elif context.group in GROUPS:
         yield from _text_problems(context, kinds(image), items_of(image))
 
 
@@ -279,11 +278,11 @@ def _text_problems(
     context: FieldContext, found: frozenset[str], items: dict[str, object]
 ) -> Iterator[MappingError]:
     scalars = found if found != {"array"} else kinds(items)
-    if not scalars <= _SCALARS:
+    if not scalars <= PRIMITIVES:
         yield _refuse(
             context,
             "not-text",
-            f"{' and '.join(sorted(scalars - _SCALARS))} cannot be written in a "
+            f"{' and '.join(sorted(scalars - PRIMITIVES))} cannot be written in a "
             f"{context.group} parameter",
             "map null to a text, read a scalar, or send it in the body",
         )

@@ -9,7 +9,6 @@ import msgspec
 from msgspec import Struct
 
 from gateway.authoring.openapi.lowering.parameters import (
-    FORM,
     LINES,
     Argument,
     FlatMembers,
@@ -28,7 +27,7 @@ from gateway.authoring.openapi.reading.schemas import Schema
 from gateway.contract.imported import BodyField, ImportedParameter
 from gateway.contract.outbound import header_refusal
 from gateway.contract.values.pointers import child
-from gateway.encoding.bodies import STYLED, field_of
+from gateway.encoding.bodies import FORM, STYLED, field_of
 
 # Which members of a multipart body are files, also behind references, lists and unions.
 

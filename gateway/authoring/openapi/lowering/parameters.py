@@ -15,7 +15,9 @@ from gateway.contract.imported import ImportedParameter, Location, Style
 from gateway.contract.outbound import header_refusal
 from gateway.contract.upstream import PATH_PARAMETER
 from gateway.contract.values.pointers import child
+from gateway.encoding.bodies import FORM
 from gateway.encoding.shapes import PRIMITIVES, Shapes
+from gateway.encoding.texts import TOKEN
 
 # The arguments of a tool: one flat object of parameters and members of the body.
 
@@ -24,7 +26,6 @@ from gateway.encoding.shapes import PRIMITIVES, Shapes
 MediaKind = Literal["json", "form", "multipart", "text", "xml", "binary", "events", "range", "any"]
 """`any`: the range `*/*`, or one of application types. `range`: any other range."""
 
-FORM: Final = "application/x-www-form-urlencoded"
 LINES: Final = frozenset(
     {
         "application/x-ndjson",
@@ -325,7 +326,6 @@ _IGNORED_HEADERS: Final = frozenset({"accept", "authorization", "content-type"})
 """OpenAPI 3.2 §4.12.2.1: Parameter Objects with these names have no effect."""
 _OF_CLIENT: Final = frozenset({"accept-encoding", "connection", "content-length", "host"})
 """Headers that the HTTP client sends with the right value, so that no caller has to give them."""
-_TOKEN: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _TEMPLATE: Final = re.compile(r"\{([^{}]+)\}")
 _OVERLAY: Final = "correct the parameter with an overlay, or exclude the operation"
 
@@ -457,7 +457,7 @@ def _why_not_sent(header: str) -> str | None:
         return f"OpenAPI ignores parameters with the name {header}"
     if header.lower() in _OF_CLIENT:
         return f"the HTTP client sends {header}"
-    if not _TOKEN.fullmatch(header):
+    if not TOKEN.fullmatch(header):
         return f"{header!r} is not the name of a header field"
     return header_refusal(header)
 

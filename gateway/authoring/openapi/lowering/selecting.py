@@ -19,6 +19,7 @@ from gateway.authoring.openapi.lowering.records import (
     Unservable,
     WrongSelection,
 )
+from gateway.authoring.openapi.reading.normalise import METHODS
 from gateway.authoring.openapi.reading.source import PartRefused
 from gateway.contract.agent_view import OWN_TOOLS
 from gateway.contract.values.nearest import hint
@@ -129,7 +130,6 @@ def _with_fewer_words(name: str, room: int, first: float) -> str:
 
 # Finds the operations of a document (OpenAPI 3.2 §4.9 Path Item Object).
 
-METHODS: Final = ("get", "put", "post", "delete", "options", "head", "patch", "trace", "query")
 _TOKEN: Final = re.compile(r"[A-Z][A-Z-]{0,30}")
 
 

@@ -12,7 +12,8 @@ from msgspec import Struct
 from gateway.authoring.contracts.finding import Finding
 from gateway.authoring.openapi.lowering.parameters import essence
 from gateway.authoring.openapi.lowering.records import DocumentView, OperationSource, Unservable
-from gateway.authoring.openapi.lowering.selecting import METHODS, finding_of
+from gateway.authoring.openapi.lowering.selecting import finding_of
+from gateway.authoring.openapi.reading.normalise import METHODS
 from gateway.authoring.openapi.reading.schemas import Schema
 from gateway.authoring.openapi.reading.source import PartRefused
 from gateway.contract.values.pointers import child

@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple
 from urllib.parse import unquote
 
 from gateway.authoring.contracts.finding import Finding, Severity
+from gateway.authoring.contracts.refs import SCHEME
 from gateway.authoring.openapi.reading.source import (
     DocumentRefused,
     Meter,
@@ -21,7 +22,6 @@ from gateway.contract.values.schema import DATA
 
 # Splits the `$ref`s of vendors' documents. Nothing is opened here.
 
-_SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//")
 _FRAGMENT: Final = re.compile(r"/|(?:[A-Za-z_][A-Za-z0-9._-]*)?$")
 FIXES: Final = {
     "ref/remote": "copy the target into the document",
@@ -58,7 +58,7 @@ def split(base_path: str, ref: object) -> tuple[str, str]:
         raise UnusableReference("ref/malformed", "a reference must be text")
     file, _, fragment = ref.partition("#")
     file, fragment = unquote(file), unquote(fragment)
-    if _SCHEME.match(ref):
+    if SCHEME.match(ref):
         raise UnusableReference("ref/remote", "the reference is a URL, and nothing is fetched")
     if file.startswith(("/", "~")):
         raise UnusableReference("ref/absolute", "a reference must be a relative path")
@@ -129,7 +129,7 @@ SECTIONS: Final = {
 }
 """The section of `components` for each kind of object that a reference can lead to."""
 REFUSED: Final = "x-refused"
-_UNCLEAN: Final = re.compile(r"[^A-Za-z0-9._-]+")
+UNCLEAN: Final = re.compile(r"[^A-Za-z0-9._-]+")
 _MAX_NAME: Final = 64
 _MAX_FOLLOWED: Final = 8
 _NAMED_IN: Final = frozenset({*SECTIONS.values(), "definitions", "$defs"})
@@ -358,7 +358,7 @@ class Bundle:
         """A name for the target at `spot`, the same in every run."""
         taken = self._names.setdefault(section, set())
         written = _written_name(spot)
-        name = _UNCLEAN.sub("_", written)[:_MAX_NAME].strip("_") or "part"
+        name = UNCLEAN.sub("_", written)[:_MAX_NAME].strip("_") or "part"
         if name != written or name in taken:
             place = f"{spot.file.path}#{spot.pointer}".encode()
             name = f"{name}_{hashlib.sha256(place).hexdigest()[:8]}"

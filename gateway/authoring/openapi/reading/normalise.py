@@ -19,7 +19,7 @@ Each function changes one schema object, whose subschemas are already in the nor
 of 3.1 use these keywords too, and mean them as 3.0 does.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final, Literal, Protocol
 from urllib.parse import quote
 
@@ -37,7 +37,7 @@ from gateway.authoring.openapi.reading.bundle import (
     is_reference,
 )
 from gateway.authoring.openapi.reading.source import DocumentRefused, SourceDocument, SourceFile
-from gateway.authoring.openapi.reading.swagger import SwaggerWalk
+from gateway.authoring.openapi.reading.swagger import SwaggerWalk, WalkSchema
 from gateway.contract.schemas.dialects import (
     NAMED,
     NEWEST,
@@ -251,7 +251,6 @@ class SchemaWalk:
 
 Form = Literal["one", "list", "map"]
 Members = dict[str, tuple[str, Form]]
-WalkSchema = Callable[[Any, Spot], Any]
 
 METHODS: Final = ("get", "put", "post", "delete", "options", "head", "patch", "trace", "query")
 _SERIALIZED: Final[Members] = {

@@ -1,7 +1,6 @@
 """Makes JSON Schemas (2020-12) that the gateway's validator accepts of the document's schemas."""
 
 import hashlib
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import permutations
@@ -11,7 +10,7 @@ from msgspec import Struct
 
 from gateway.authoring.contracts.finding import Finding, Severity
 from gateway.authoring.openapi.reading import dialect
-from gateway.authoring.openapi.reading.bundle import FIXES, REFUSED
+from gateway.authoring.openapi.reading.bundle import FIXES, REFUSED, UNCLEAN
 from gateway.authoring.openapi.reading.dialect import (
     WIDENING,
     Direction,
@@ -361,13 +360,12 @@ def _as_any_of(schema: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-_UNCLEAN: Final = re.compile(r"[^A-Za-z0-9._-]+")
 _MAX_NAME: Final = 100
 
 
 def clean_name(name: str) -> str:
     """`name`, or a plain name with a digest of it if it has other characters or is long."""
-    cleaned = _UNCLEAN.sub("_", name)[:_MAX_NAME]
+    cleaned = UNCLEAN.sub("_", name)[:_MAX_NAME]
     return name if cleaned == name and name else hashed(cleaned, name)
 
 

@@ -10,6 +10,8 @@ from gateway.authoring.openapi.reading.bundle import (
     Written,
     is_reference,
 )
+from gateway.contract.values.files import OCTETS
+from gateway.encoding.bodies import FORM
 
 # Makes OpenAPI 3.1 parameters and request bodies of Swagger 2.0 parameters.
 #
@@ -17,7 +19,6 @@ from gateway.authoring.openapi.reading.bundle import (
 
 WalkSchema = Callable[[Any, Spot], Any]
 
-FORM: Final = "application/x-www-form-urlencoded"
 MULTIPART: Final = "multipart/form-data"
 _JSON: Final = "application/json"
 _KEPT: Final = ("name", "in", "description", "required", "allowEmptyValue")
@@ -181,7 +182,6 @@ _SECTIONS: Final = {
 """For each kind, its section in Swagger 2.0 and in OpenAPI 3.1."""
 _REPLACED: Final = frozenset({"parameters", "responses", "consumes", "produces", "schemes"})
 _DEFAULT_TYPE: Final = "application/json"
-_BYTES: Final = "application/octet-stream"
 _SCHEMES: Final = ("https", "http")
 _FLOWS: Final = {
     "implicit": "implicit",
@@ -389,7 +389,7 @@ class SwaggerWalk:
         if "schema" in value:
             schema = self._walk_schema(value["schema"], spot.at("schema"))
             is_file = _members(value["schema"]).get("type") == "file"
-            types = produces or [_BYTES if is_file else _DEFAULT_TYPE]
+            types = produces or [OCTETS if is_file else _DEFAULT_TYPE]
             made["content"] = {media_type: {"schema": schema} for media_type in types}
         return made
 

@@ -25,7 +25,7 @@ from gateway.contract.values.schema import (
     with_definitions,
 )
 from gateway.encoding.bodies import FORM
-from gateway.encoding.replies.content import accept_of
+from gateway.encoding.replies.content import BODILESS, accept_of
 from gateway.encoding.shapes import Shapes
 
 # The schemas of an ejected operation: those of the document, in the form of contract files.
@@ -261,7 +261,6 @@ def _name(reference: str) -> str:
 # The result of an ejected operation: its members, and where in the reply each of them is.
 
 _COMPOSED: Final = ("allOf", "anyOf", "oneOf", "not", "if", "patternProperties", "enum", "const")
-_BODILESS: Final = frozenset({"204", "205"})
 """The replies of success that a contract may declare without a schema."""
 _WHOLE: Final = "result"
 """The member that holds a reply that is not an object."""
@@ -323,7 +322,7 @@ def of_replies(
         return
     reply = found[0]
     if reply.kind == "empty":
-        if any(each.status not in _BODILESS for each in found):
+        if any(each.status not in BODILESS for each in found):
             yield Unexpressed("result", f"its reply with status {reply.status} has no content")
         return
     if reply.kind != "json":
