@@ -13,7 +13,8 @@ from gateway.authoring.project.changes import Files, occupied
 from gateway.authoring.project.connectors import add_connectors, ready_connectors
 from gateway.authoring.project.staging import GENERATED_PACKAGE, Project, name_of, new_project
 from gateway.cli.authoring.findings import changing, print_findings
-from gateway.cli.options import json_option, project_folder, settings_of, settings_options
+from gateway.cli.authoring.generate import project_of
+from gateway.cli.options import json_option, settings_of, settings_options
 from gateway.cli.output import print_json, print_table, progress
 from gateway.cli.problems import FINDINGS, OK, plain
 from gateway.cli.project import check_project
@@ -128,12 +129,7 @@ def _project(settings: Settings) -> Project:
             f"the contracts of this project may not name code in {library}, where the handlers of "
             f'ready connectors are; add "{library}" to handler_packages'
         )
-    return Project(
-        folder=project_folder(settings),
-        schemas=settings.schemas,
-        handler_packages=settings.handler_packages,
-        version=version("contract-gateway"),
-    )
+    return project_of(settings)
 
 
 def _print_ready(*, as_json: bool) -> None:

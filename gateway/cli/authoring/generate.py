@@ -1,6 +1,7 @@
 """`gateway generate`, and whether the generated package is that of the contracts."""
 
 import os
+from importlib.metadata import version
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
@@ -18,13 +19,24 @@ from gateway.authoring.codegen.generate import (
 from gateway.authoring.codegen.write import Change, Difference, refuse_foreign
 from gateway.authoring.contracts.finding import ContractRefused
 from gateway.authoring.openapi.overlay import UNMATCHED
-from gateway.authoring.project.staging import PAGES
+from gateway.authoring.project.staging import PAGES, Project
 from gateway.cli.authoring.findings import changing, print_findings
 from gateway.cli.options import json_option, project_folder, settings_of, settings_options
 from gateway.cli.output import print_json, progress
 from gateway.cli.problems import FINDINGS, OK, parted, plain, plain_lines
 from gateway.cli.project import check_contracts, check_index, package_folder
 from gateway.settings import Settings
+
+
+def project_of(settings: Settings) -> Project:
+    """The project of `settings`, which a command changes."""
+    return Project(
+        folder=project_folder(settings),
+        schemas=settings.schemas,
+        handler_packages=settings.handler_packages,
+        version=version("contract-gateway"),
+        package=settings.package,
+    )
 
 
 def compare_generated(settings: Settings) -> GenerateReport:

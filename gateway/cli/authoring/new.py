@@ -1,7 +1,6 @@
 """`gateway new`."""
 
 from collections.abc import Callable
-from importlib.metadata import version
 from typing import Any, Final
 
 import click
@@ -32,10 +31,10 @@ from gateway.authoring.project.drafts.tools import (
 )
 from gateway.authoring.project.staging import Project, with_generated
 from gateway.cli.authoring.findings import changing, print_findings
+from gateway.cli.authoring.generate import project_of
 from gateway.cli.options import (
     WholeGroup,
     json_option,
-    project_folder,
     settings_of,
     settings_options,
 )
@@ -250,13 +249,7 @@ def _readable(project: Project) -> SourceTree:
 
 def _project(settings: Settings) -> Project:
     check_project(settings)
-    return Project(
-        folder=project_folder(settings),
-        schemas=settings.schemas,
-        handler_packages=settings.handler_packages,
-        version=version("contract-gateway"),
-        package=settings.package,
-    )
+    return project_of(settings)
 
 
 def _print(title: str, *lines: str) -> None:

@@ -41,7 +41,7 @@ from gateway.authoring.openapi.reading.normalise import normalise
 from gateway.authoring.openapi.reading.source import SourceFile, parse_source, read_source
 from gateway.authoring.project.inbound import InboundDraft, InboundWish, draft_inbound
 from gateway.cli.authoring.findings import changing, print_findings
-from gateway.cli.importing.eject import project_of
+from gateway.cli.authoring.generate import project_of
 from gateway.cli.importing.report import print_drafts, print_files, print_report
 from gateway.cli.options import json_option, settings_of, settings_options
 from gateway.cli.output import print_json, print_table, progress

@@ -1,6 +1,5 @@
 """`gateway eject`."""
 
-from importlib.metadata import version
 from typing import Any
 
 import click
@@ -11,11 +10,11 @@ from gateway.authoring.contracts.tree import read_tree
 from gateway.authoring.project.ejecting.ejection import Ejection, EjectionWish, eject, explained
 from gateway.authoring.project.staging import Project, with_generated
 from gateway.cli.authoring.findings import changing, print_findings
-from gateway.cli.options import json_option, project_folder, settings_of, settings_options
+from gateway.cli.authoring.generate import project_of
+from gateway.cli.options import json_option, settings_of, settings_options
 from gateway.cli.output import print_json, progress
 from gateway.cli.problems import FINDINGS, OK, plain
 from gateway.cli.project import check_project
-from gateway.settings import Settings
 
 
 @click.command(epilog="Example: gateway eject github issues_create issues_list_for_repo")
@@ -66,17 +65,6 @@ def command(  # noqa: PLR0913 - each is one option of the command
     else:
         _print(found, is_dry_run=dry_run)
     return OK
-
-
-def project_of(settings: Settings) -> Project:
-    """The project of `settings`, which a command changes."""
-    return Project(
-        folder=project_folder(settings),
-        schemas=settings.schemas,
-        handler_packages=settings.handler_packages,
-        version=version("contract-gateway"),
-        package=settings.package,
-    )
 
 
 def _ejected(project: Project, wish: EjectionWish, *, is_dry_run: bool) -> Ejection:
