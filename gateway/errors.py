@@ -108,8 +108,8 @@ class UnauthenticatedMessage(CallerError):
     # The same for every failed check, so that attempts reveal nothing.
     stage = "authenticate"
 
-    def __init__(self, detail: str | None = None, *, challenge: str = "Signature") -> None:
-        super().__init__(detail)
+    def __init__(self, *, challenge: str = "Signature") -> None:
+        super().__init__()
         self.challenge = challenge  # the scheme that the source's contract requires
 
 
@@ -124,8 +124,8 @@ class Unauthenticated(CallerError):
 
     stage = "authenticate"
 
-    def __init__(self, detail: str | None = None, *, presented: bool = False) -> None:
-        super().__init__(detail)
+    def __init__(self, *, presented: bool = False) -> None:
+        super().__init__()
         self.presented = presented  # whether it sent any: RFC 6750 has two challenges
 
 
@@ -268,8 +268,8 @@ class InvalidResult(GatewayError):
 
     stage = "result"
 
-    def __init__(self, violations: Sequence[Violation], detail: str | None = None) -> None:
-        super().__init__(detail)
+    def __init__(self, violations: Sequence[Violation]) -> None:
+        super().__init__()
         self.violations = tuple(violations[:MAX_VIOLATIONS])
 
 

@@ -338,16 +338,3 @@ NO_BOOLEAN: Final = SchemaRule(
     found=_booleans,
     widened=_without_booleans,
 )
-RULES: Final[Mapping[str, SchemaRule]] = {
-    rule.id: rule
-    for rule in (
-        ROOT_OBJECT,
-        ROOT_UNION,
-        MEMBER_NAME,
-        NO_REFERENCE,
-        LOCAL_REFERENCE,
-        OBJECT_PROPERTIES,
-        ARRAY_ITEMS,
-        NO_BOOLEAN,
-    )
-}

@@ -259,7 +259,6 @@ class _Making:
         self._key = key
         self._run = run
         self._clock = clock
-        self.is_begun = False
         self.failures: Failures | None = None
         """Where failures are remembered. None: they are not."""
         self.share: Callable[[KeptResult], Awaitable[None]] | None = None
@@ -267,7 +266,6 @@ class _Making:
 
     async def make(self) -> KeptResult:
         """The new answer."""
-        self.is_begun = True
         if self.failures is None:
             return await self._made()
         self.failures.check(self._key, STALE_PAUSE_SECONDS)
