@@ -3,7 +3,7 @@
 import logging
 import socket
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import AsyncExitStack
 from functools import partial
 from hashlib import sha256
@@ -267,7 +267,7 @@ def build_views(settings: Settings, catalogue: Catalogue) -> Views:
     )
 
 
-MockSenders: TypeAlias = Callable[[str], Sequence[MockSender]]
+MockSenders: TypeAlias = Callable[[str], Iterable[MockSender]]
 """Returns the senders for a gateway that listens at this URL."""
 
 
@@ -277,18 +277,8 @@ def mock_senders(
     configured: Mapping[str, SourceSettings],
     clock: Clock,
     url: str,
-) -> Sequence[MockSender]:
-    """A sender for each mock whose source of webhooks has a secret."""
-    return tuple(_senders(catalogue, connections, configured, clock, url))
-
-
-def _senders(
-    catalogue: Catalogue,
-    connections: Mapping[str, UpstreamConnection],
-    configured: Mapping[str, SourceSettings],
-    clock: Clock,
-    url: str,
 ) -> Iterator[MockSender]:
+    """A sender for each mock whose source of webhooks has a secret."""
     for name, declared in catalogue.webhooks.items():
         secrets = configured[name].secrets
         backend = connections[name].backend if name in connections else None

@@ -11,7 +11,6 @@ from contextlib import (
 from dataclasses import replace
 from enum import StrEnum
 from hashlib import sha256
-from types import TracebackType
 from typing import Any, Final
 from uuid import NAMESPACE_URL, uuid5
 
@@ -298,12 +297,7 @@ class Gateway:
             raise
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         async with self._stack:
             # All hooks run and everything is closed, even if a hook fails.
             self._stack.callback(self._end, Lifecycle.STOPPED)

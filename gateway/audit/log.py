@@ -7,7 +7,6 @@ can send such requests at any rate. A record of each would let anyone fill the d
 import asyncio
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from types import TracebackType
 from typing import Any, Final
 
 from msgspec.structs import replace
@@ -297,12 +296,7 @@ class OpenRecord:
             await self._wait_for_space()
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, _: object, error: BaseException | None, trace: object) -> None:
         if self.is_repeated and error is None:
             return
         if self._is_denied(error) and not self._choose_denial():

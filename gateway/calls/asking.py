@@ -4,7 +4,7 @@ import asyncio
 import hashlib
 import re
 from collections.abc import Collection, Mapping
-from types import MappingProxyType, TracebackType
+from types import MappingProxyType
 from typing import Any, Final, NoReturn, TypeAlias
 
 import msgspec
@@ -315,12 +315,7 @@ class CallQuestions:
     def __enter__(self) -> "CallQuestions":
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, _: object, error: BaseException | None, trace: object) -> None:
         if isinstance(error, asyncio.CancelledError):
             return
         if self._failure is not None:

@@ -10,7 +10,6 @@ import asyncio
 import secrets
 from collections.abc import Collection, Mapping
 from contextlib import AbstractContextManager
-from types import TracebackType
 from typing import Final
 
 from msgspec import Struct
@@ -146,12 +145,7 @@ class _Call(AbstractContextManager[None]):
             self._task = asyncio.current_task()
             self._calls[self._key] = self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, _: object, error: BaseException | None, trace: object) -> None:
         # If a client uses an id for two calls at a time, only the later one can be cancelled.
         if self._key is not None and self._calls.get(self._key) is self:
             del self._calls[self._key]

@@ -8,7 +8,6 @@ client, in this process, as the calls are that a client can cancel.
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping
-from types import TracebackType
 from typing import Any, Final, get_args
 
 from gateway.catalogue import Catalogue
@@ -91,12 +90,7 @@ class LogMessages:
         self._task = asyncio.create_task(self._run(), name="call-messages")
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, _: object, error: BaseException | None, trace: object) -> None:
         self._count = MAX_MESSAGES
         if error is None:
             self._waiting.put_nowait(None)
@@ -145,12 +139,7 @@ class ProgressReports:
         self._task = asyncio.create_task(self._run())
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, _: object, error: BaseException | None, trace: object) -> None:
         try:
             if error is None:
                 # Not the task: it would be cancelled inside of a notification.
