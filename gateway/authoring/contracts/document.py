@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
 from gateway.authoring.contracts import yamltext
-from gateway.authoring.contracts.finding import ContractRefused, Finding
+from gateway.authoring.contracts.finding import ContractRefused, Finding, Severity
 from gateway.authoring.contracts.yamltext import LineTable
 from gateway.contract.values import jsontext
 from gateway.contract.values.pointers import child, steps
@@ -165,6 +165,26 @@ class Document:
     def derived(self, path: PurePosixPath, value: Any, pointer: str) -> "Document":
         """A file that follows from the part of this one at `pointer`."""
         return Document(path, value, self.text_sha256, LineTable, (self, pointer))
+
+
+def finding_at(
+    document: Document,
+    pointer: str,
+    rule: str,
+    message: str,
+    fix: str,
+    severity: Severity = Severity.ERROR,
+) -> Finding:
+    """A finding at `pointer` of the file."""
+    return Finding(
+        path=str(document.path),
+        line=document.line_of(pointer),
+        pointer=pointer,
+        rule=rule,
+        message=message,
+        fix=fix,
+        severity=severity,
+    )
 
 
 def read_document(root: Path, path: PurePosixPath) -> Document:

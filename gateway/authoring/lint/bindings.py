@@ -10,7 +10,7 @@ from typing import Any, Final
 import msgspec
 
 from gateway.authoring.contracts.cache import Remember
-from gateway.authoring.contracts.document import Document
+from gateway.authoring.contracts.document import Document, finding_at
 from gateway.authoring.contracts.finding import Finding
 from gateway.authoring.contracts.refs import INPUT, OUTPUT
 from gateway.authoring.contracts.tree import UPSTREAMS, ToolSource
@@ -174,14 +174,7 @@ def _problems(source: BindingSource, remember: Remember) -> tuple[MappingError, 
 
 def _finding_of_map(tool: ToolSource, problem: MappingError) -> Finding:
     pointer = _POINTER + problem.pointer
-    return Finding(
-        path=str(tool.path),
-        line=tool.document.line_of(pointer),
-        pointer=pointer,
-        rule=problem.rule,
-        message=problem.message,
-        fix=problem.fix,
-    )
+    return finding_at(tool.document, pointer, problem.rule, problem.message, problem.fix)
 
 
 # Checks of the Python code that contracts name: it exists, may be named, and can be called.

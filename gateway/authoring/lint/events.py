@@ -9,6 +9,7 @@ from typing import Any, Final
 import msgspec
 
 from gateway.authoring.contracts.cache import Remember
+from gateway.authoring.contracts.document import finding_at
 from gateway.authoring.contracts.finding import Finding
 from gateway.authoring.contracts.names import payload_stem
 from gateway.authoring.contracts.refs import INPUT
@@ -495,11 +496,4 @@ def _finding(
     }.get(problem.rule)
     suggestion = did_you_mean(str(draft.at(webhook.document, pointer)), known) if known else None
     fix = suggestion or problem.fix
-    return Finding(
-        path=str(webhook.path),
-        line=webhook.document.line_of(pointer),
-        pointer=pointer,
-        rule=problem.rule,
-        message=problem.message,
-        fix=fix,
-    )
+    return finding_at(webhook.document, pointer, problem.rule, problem.message, fix)

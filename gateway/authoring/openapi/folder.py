@@ -13,7 +13,7 @@ import yaml
 from msgspec import Struct
 
 from gateway.authoring.contracts import yamltext
-from gateway.authoring.contracts.document import Document, read_document
+from gateway.authoring.contracts.document import Document, finding_at, read_document
 from gateway.authoring.contracts.finding import ContractRefused, Finding
 from gateway.authoring.contracts.policies import is_auto_in_vain, limit_problems, policy_problems
 from gateway.authoring.contracts.tree import SHAPES
@@ -132,18 +132,6 @@ def _says(text: str, wishes: ImportFile) -> bool:
         return msgspec.convert(yaml.safe_load(text), ImportFile) == wishes
     except (yaml.YAMLError, msgspec.ValidationError):
         return False
-
-
-def finding_at(document: Document, pointer: str, rule: str, message: str, fix: str) -> Finding:
-    """A finding in `import.yaml`."""
-    return Finding(
-        path=str(document.path),
-        line=document.line_of(pointer),
-        pointer=pointer,
-        rule=rule,
-        message=message,
-        fix=fix,
-    )
 
 
 def _unknown(document: Document) -> Iterator[Finding]:

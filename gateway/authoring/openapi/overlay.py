@@ -14,7 +14,7 @@ from jsonpath_rfc9535.segments import (
 from jsonpath_rfc9535.tokens import TokenStream
 from msgspec import Struct
 
-from gateway.authoring.contracts.document import Document
+from gateway.authoring.contracts.document import Document, finding_at
 from gateway.authoring.contracts.finding import ContractRefused, Finding, Severity
 from gateway.authoring.openapi.reading.source import DEFAULT
 from gateway.contract.values.nearest import hint
@@ -287,15 +287,8 @@ def _refuse_unknown(
 def _finding(
     overlay: Document, pointer: str, rule: str, message: str, severity: Severity
 ) -> Finding:
-    return Finding(
-        path=str(overlay.path),
-        line=overlay.line_of(pointer),
-        pointer=pointer,
-        rule=rule,
-        message=message,
-        fix="correct the overlay (OpenAPI Overlay 1.1, RFC 9535)",
-        severity=severity,
-    )
+    fix = "correct the overlay (OpenAPI Overlay 1.1, RFC 9535)"
+    return finding_at(overlay, pointer, rule, message, fix, severity)
 
 
 def _refused(

@@ -8,7 +8,7 @@ from typing import Any, Final, Literal
 from msgspec import Struct
 
 from gateway.authoring.contracts import meta
-from gateway.authoring.contracts.document import Document, read_document
+from gateway.authoring.contracts.document import Document, finding_at, read_document
 from gateway.authoring.contracts.finding import ContractRefused, Finding
 from gateway.authoring.contracts.tree import WORKFLOW_SUFFIX, WORKFLOWS
 from gateway.authoring.workflows.conditions import BadCondition, Criterion, criterion
@@ -137,14 +137,7 @@ def read_workflows(schemas: Path) -> tuple[Workflow, ...]:
 
 
 def _finding(document: Document, problem: WorkflowProblem) -> Finding:
-    return Finding(
-        path=str(document.path),
-        line=document.line_of(problem.pointer),
-        pointer=problem.pointer,
-        rule=problem.rule,
-        message=problem.message,
-        fix=problem.fix,
-    )
+    return finding_at(document, problem.pointer, problem.rule, problem.message, problem.fix)
 
 
 def _at(schemas: Path, workflow: Workflow, problem: WorkflowProblem) -> Finding:
