@@ -31,9 +31,9 @@ _log: Final = logging.getLogger(__name__)
 _SLOW_SHARE: Final = 4
 """A lane with slow jobs has at most this fraction of the slots (4: a quarter)."""
 _GATHER_SECONDS: Final = 0.02
+"""How long to wait for more free slots if few are free: one claim for several jobs costs less."""
 _LISTED: Final = 20
 """Of jobs that are cut off, at most so many are named."""
-"""How long to wait for more free slots if few are free: one claim for several jobs costs less."""
 _ERROR_WAIT_SECONDS: Final = (0.5, 1.0, 2.0, 5.0)
 _SWEEP_LIMIT: Final = 500
 
