@@ -25,14 +25,16 @@ FILES: Final = "files"
 """The folder beside contracts of resources and prompts with what they send as it is."""
 
 
-class OfferedSource(Struct, frozen=True, eq=False):
-    """The file of one resource or prompt, `<kind>/<connector>/<name>.yaml`."""
-
+class _ContractFile(Struct, frozen=True, eq=False):
     document: Document
 
     @property
     def path(self) -> PurePosixPath:
         return self.document.path
+
+
+class OfferedSource(_ContractFile, frozen=True, eq=False):
+    """The file of one resource or prompt, `<kind>/<connector>/<name>.yaml`."""
 
     @property
     def connector(self) -> str:
@@ -102,16 +104,11 @@ IMPORT: Final = "import.yaml"
 _TEXT_SUFFIXES: Final = frozenset({".md", ".txt"})
 
 
-class ToolSource(Struct, frozen=True, eq=False):
+class ToolSource(_ContractFile, frozen=True, eq=False):
     """One tool's Path Item file, `tools/<connector>/<tool>.yaml`."""
 
-    document: Document
     connector: str
     tool: str
-
-    @property
-    def path(self) -> PurePosixPath:
-        return self.document.path
 
     @property
     def id(self) -> str:
@@ -126,14 +123,8 @@ class ToolSource(Struct, frozen=True, eq=False):
         return operation if isinstance(operation, dict) else {}
 
 
-class EventFile(Struct, frozen=True, eq=False):
+class EventFile(_ContractFile, frozen=True, eq=False):
     """One event's Path Item file, `events/<entity>.<verb>.v<n>.yaml`."""
-
-    document: Document
-
-    @property
-    def path(self) -> PurePosixPath:
-        return self.document.path
 
     @property
     def type(self) -> str:
@@ -141,14 +132,8 @@ class EventFile(Struct, frozen=True, eq=False):
         return f"gateway.{self.path.stem}"
 
 
-class WebhookFile(Struct, frozen=True, eq=False):
+class WebhookFile(_ContractFile, frozen=True, eq=False):
     """One provider's Path Item file, `webhooks/<provider>/webhook.yaml`."""
-
-    document: Document
-
-    @property
-    def path(self) -> PurePosixPath:
-        return self.document.path
 
     @property
     def provider(self) -> str:
