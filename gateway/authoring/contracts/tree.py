@@ -19,8 +19,6 @@ from gateway.project_folder import INDEX
 
 # The contract files of resources and prompts, and what lint and generator know of them.
 
-# The contract files of resources and prompts.
-
 FILES: Final = "files"
 """The folder beside contracts of resources and prompts with what they send as it is."""
 

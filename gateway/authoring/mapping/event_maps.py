@@ -60,8 +60,6 @@ from gateway.contract.values.nearest import did_you_mean
 from gateway.contract.values.pointers import steps
 from gateway.errors import ContractError
 
-# Checks an event of a webhook against the contracts that it names, which are selected here.
-
 # Selects the contracts that determine the maps of an event.
 
 

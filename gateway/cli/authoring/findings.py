@@ -34,8 +34,6 @@ def changing(folder: Path, parts: Collection[PurePosixPath]) -> Iterator[HeldPro
         yield project
 
 
-# Prints findings as text, as JSON, and as SARIF 2.1.0 for code hosts.
-
 # Formats findings as text, as JSON, and as SARIF 2.1.0 for code hosts.
 
 _SARIF_SCHEMA: Final = (

@@ -219,8 +219,6 @@ def _has_jobs(contracts: Contracts) -> bool:
     return any(mode != "never" for mode in (*(tool.task for tool in contracts.tools), *imported))
 
 
-# Renders `openapi.json`, `tools.json`, `servers.json` and the records of the run time as JSON.
-
 # The header `Idempotency-Key`, which every published operation that writes has.
 
 _NAME: Final = "IdempotencyKey"
