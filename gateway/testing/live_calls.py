@@ -404,7 +404,9 @@ def failure_of(call: LiveCall, error: GatewayError, operation: str | None) -> Li
     """
     if isinstance(error, ToolFailed | UpstreamRejected):
         return None
-    places = _places(error.violations) if isinstance(error, InvalidReply | InvalidResult) else ""
+    text = error.detail
+    if isinstance(error, InvalidReply | InvalidResult) and error.violations:
+        text = f"makes no result of the answer:{_places(error.violations)}"
     rule, fix = _trouble(error, is_reply=operation is not None)
     wait = error.retry_after_seconds if isinstance(error, UpstreamRateLimited) else None
     asked = "does not say when" if wait is None else f"asks to wait {in_seconds(wait)}"
@@ -413,7 +415,7 @@ def failure_of(call: LiveCall, error: GatewayError, operation: str | None) -> Li
         upstream=call.upstream,
         rule=rule,
         # What the upstream says of itself may hold values, so only its status is said.
-        text=f"{error.detail}{places}",
+        text=text,
         fix=fix.format(call.upstream, asked),
         operation=operation,
         is_about_reply=operation is not None and isinstance(error, InvalidReply),

@@ -4,7 +4,8 @@ import asyncio
 import json
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -58,6 +59,23 @@ def project(made: Path) -> Iterator[Path]:
     """The project, without what an earlier test has kept."""
     yield made
     (made / SHAPES).unlink(missing_ok=True)
+
+
+@contextmanager
+def edited(project: Path, edits: Mapping[str, tuple[str, str]]) -> Iterator[None]:
+    """The project with other words in files of its contracts, until the block ends."""
+    files = {project / "schemas" / name: words for name, words in edits.items()}
+    before = {file: file.read_text("utf-8") for file in files}
+    try:
+        for file, (old, new) in files.items():
+            assert old in before[file]
+            file.write_text(before[file].replace(old, new), "utf-8")
+        run_gateway(project, "generate", environment=OWN)
+        yield
+    finally:
+        for file, text in before.items():
+            file.write_text(text, "utf-8")
+        run_gateway(project, "generate", environment=OWN)
 
 
 def verified(project: Path, url: str, *arguments: str, **more: str) -> tuple[int, str, str]:
@@ -168,6 +186,34 @@ def test_a_contract_written_here_is_compared_and_after_its_overlay_the_lint_name
         assert "upstreams/store" not in out
     finally:
         contract.write_bytes(before)
+
+
+def test_what_the_contract_allows_and_a_tool_cannot_use_is_an_error_of_the_tool(
+    made: Path, shop: PetShop
+) -> None:
+    or_nothing = "stock: {type: integer", "stock: {type: [integer, 'null']"
+    edits = {
+        "upstreams/store/openapi.yaml": or_nothing,
+        "tools/store/find_products.yaml": ('"@/stock"', '{value: "@/stock", onGap: error}'),
+    }
+    product = {"sku": CANARY, "title": CANARY, "price": {"amount": 5, "currency": "USD"}}
+    live = {"GATEWAY_STORE_API_KEY": f"{CANARY}-key", "GATEWAY_STORE_BASE_URL": shop.url}
+    asked = ("--connector", "store")
+    with edited(made, edits):
+        run_gateway(made, "lint", environment=OWN)
+        shop.answer = lambda _: answered({"products": [product | {"stock": 1}]})
+        assert verified(made, shop.url, *asked, "--keep", **live)[0] == 0
+        shop.answer = lambda _: answered({"products": [product | {"stock": None}]})
+        code, findings = found(made, shop.url, *asked, **live)
+    assert code == 1
+    assert rules(findings) == {("error", "live/breaks-tool"), ("error", "live/drifted")}
+    by_rule = {each["rule"]: each for each in findings}
+    assert {each["pointer"] for each in findings} == {"/paths/~1products/get"}
+    broken = by_rule["live/breaks-tool"]
+    said = "store.find_products: makes no result of the answer: /products/*/stock is absent"
+    assert said in broken["message"]
+    assert broken["fix"] == "correct the binding, or the contract of store"
+    assert "a tool makes no result of it" in by_rule["live/drifted"]["message"]
 
 
 def test_a_status_and_a_media_type_that_are_new_are_offered_too(
