@@ -4,7 +4,6 @@ import asyncio
 import os
 import stat
 import sys
-import tempfile
 from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping
 from contextlib import asynccontextmanager
 from importlib.metadata import version
@@ -16,7 +15,6 @@ import click
 import httpx2
 import msgspec
 from msgspec import UNSET, Struct
-from msgspec.structs import replace
 
 from gateway.amounts import amount
 from gateway.app import Gateway
@@ -27,7 +25,7 @@ from gateway.authoring.project.staging import read_pins
 from gateway.backends.mock.documents import made_arguments
 from gateway.catalogue import Catalogue, Entry
 from gateway.cli.authoring.generate import compare_generated, stale_finding
-from gateway.cli.local import NO_ADMINISTRATOR
+from gateway.cli.local import NO_ADMINISTRATOR, open_apart
 from gateway.cli.options import FLAGS, json_option, project_folder, settings_of, settings_options
 from gateway.cli.output import print_json
 from gateway.cli.problems import FINDINGS, OK, Diagnosis, note, parted, plain, refused, sound, wrong
@@ -53,7 +51,7 @@ from gateway.errors import (
     UpstreamUnavailable,
 )
 from gateway.installed import install_command, missing_libraries
-from gateway.settings import Secret, Settings, SourceSettings, each_wrong, unknown_variables
+from gateway.settings import Settings, SourceSettings, each_wrong, unknown_variables
 from gateway.settings.webhooks import challenge_name
 from gateway.signatures.scheme import MIN_KEY_BYTES
 from gateway.store.sql.engine import check_file, has_tables, open_store
@@ -62,7 +60,6 @@ from gateway.store.sql.store import SqlStore
 from gateway.transports.connections.listen import bind
 from gateway.workspace import Workspace
 
-_MEMORY: Final = Secret("memory:")
 _NOT_FOUND: Final = 404
 _MOST_TRIED: Final = 20
 """How many imported reads are looked at for arguments that can be made."""
@@ -94,7 +91,7 @@ def connect(settings: Settings, catalogue: Catalogue) -> Iterator[Diagnosis]:
             yield note("connect", "no upstream is live")
         return
     try:
-        yield from asyncio.run(_call_each(settings, planned))
+        yield from asyncio.run(_call_each(settings, catalogue, planned))
     except OperatorError as error:
         yield refused("connect", error)
 
@@ -122,18 +119,12 @@ def _trial(catalogue: Catalogue, reads: Collection[Entry]) -> Trial | None:
     return None
 
 
-async def _call_each(settings: Settings, planned: dict[str, Trial]) -> list[Diagnosis]:
-    grants = {ADMINISTRATOR: frozenset(trial.entry.id for trial in planned.values())}
-    with tempfile.TemporaryDirectory(prefix="gateway-connect-") as folder:
-        apart = replace(
-            settings,
-            data=Path(folder),
-            database_url=_MEMORY,
-            workspace_url=_MEMORY,
-            bootstrap_key=None,
-        )
-        async with Gateway.open(apart, grants=grants) as gateway:
-            return [await _call(gateway, name, trial) for name, trial in planned.items()]
+async def _call_each(
+    settings: Settings, catalogue: Catalogue, planned: dict[str, Trial]
+) -> list[Diagnosis]:
+    tools = {trial.entry.id for trial in planned.values()}
+    async with open_apart(settings, catalogue, tools) as gateway:
+        return [await _call(gateway, name, trial) for name, trial in planned.items()]
 
 
 async def _call(gateway: Gateway, name: str, trial: Trial) -> Diagnosis:

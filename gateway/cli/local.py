@@ -1,19 +1,26 @@
 """Steps of commands before and after they open the gateway in this process."""
 
 import logging
+import tempfile
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Final
 
 import click
+from msgspec.structs import replace
 
+from gateway.app import Gateway
 from gateway.auth.keys import ADMINISTRATOR, BOOTSTRAP_FILE, NewKey
 from gateway.bounds.rates import Rate
 from gateway.catalogue import Catalogue
 from gateway.cli.problems import plain
 from gateway.cli.project import open_project
 from gateway.observability.logs import configure_logs
-from gateway.settings import Settings, unknown_variables
+from gateway.settings import Secret, Settings, unknown_variables
 
 _log: Final = logging.getLogger(__name__)
+_MEMORY: Final = Secret("memory:")
 NO_ADMINISTRATOR: Final = (
     "the policies have no agent `administrator`, so its keys, such as the first one, may call "
     "nothing; add it to policies/agents.yaml, and run `gateway generate`"
@@ -48,6 +55,30 @@ def start_logs(
     if ADMINISTRATOR not in catalogue.grants:
         _log.warning(NO_ADMINISTRATOR)
     return catalogue
+
+
+@asynccontextmanager
+async def open_apart(
+    settings: Settings, catalogue: Catalogue, tools: Iterable[str]
+) -> AsyncIterator[Gateway]:
+    """A gateway for calls of `tools` alone, whose state is lost when it ends.
+
+    The databases, the data folder, the Redis and the limits of the settings are not used.
+    """
+    with tempfile.TemporaryDirectory(prefix="gateway-apart-") as folder:
+        apart = replace(
+            settings,
+            data=Path(folder),
+            database_url=_MEMORY,
+            workspace_url=_MEMORY,
+            redis_url=None,
+            bootstrap_key=None,
+            call_limits=False,
+        )
+        gateway = Gateway.open(apart, grants={ADMINISTRATOR: frozenset(tools)})
+        gateway.set_catalogue(catalogue)
+        async with gateway:
+            yield gateway
 
 
 def secrets_of(settings: Settings, catalogue: Catalogue) -> tuple[str, ...]:

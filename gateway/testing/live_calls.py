@@ -1,12 +1,10 @@
 """Calls the real upstreams of a project: read-only tools, slowly, and what each one answered."""
 
 import asyncio
-import tempfile
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace as with_parts
-from pathlib import Path
 from typing import Any, Final, Literal
 
 from msgspec import Struct
@@ -23,6 +21,7 @@ from gateway.calls.effects import WrongEffect
 from gateway.calls.pipeline import Pipeline
 from gateway.catalogue import Catalogue, Entry
 from gateway.cli.doctor import empty_slots
+from gateway.cli.local import open_apart
 from gateway.clock import SystemClock
 from gateway.contract.operation import Effect
 from gateway.contract.upstream import Reply, Upstream, UpstreamRequest
@@ -42,7 +41,7 @@ from gateway.errors import (
     UpstreamTimeout,
     UpstreamUnavailable,
 )
-from gateway.settings import Secret, Settings
+from gateway.settings import Settings
 from gateway.testing.answer_contract import is_plain
 from gateway.testing.things import DocumentThings
 
@@ -57,7 +56,6 @@ _MOST_FAILURES: Final = 3
 """In a row. After so many, the upstream is given up."""
 _MOST_SHOWN: Final = 2**20
 """Bytes of an answer that may show the id of a thing."""
-_MEMORY: Final = Secret("memory:")
 _HOPELESS: Final = frozenset({"live/no-connection", "live/credentials", "live/rate-limited"})
 """After one of these, the upstream is given up."""
 _SAFE: Final = frozenset({"GET", "HEAD"})
@@ -235,23 +233,10 @@ async def call_live(
     `note` gets each reply as soon as its call has ended: all of them would take much memory. The
     gateway's state is in memory, and no tool is granted but those of the plan.
     """
-    grants = {ADMINISTRATOR: frozenset(each.entry.id for each in plan.calls)}
-    with tempfile.TemporaryDirectory(prefix="gateway-live-") as folder:
-        apart = replace(
-            settings,
-            data=Path(folder),
-            database_url=_MEMORY,
-            workspace_url=_MEMORY,
-            redis_url=None,
-            bootstrap_key=None,
-            call_limits=False,
-        )
-        gateway = Gateway.open(apart, grants=grants)
-        gateway.set_catalogue(catalogue)
-        async with gateway:
-            run = _LiveRun(gateway, catalogue, plan, report, note)
-            await run.all(None if budget is None else time.monotonic() + budget)
-            return run.outcome
+    async with open_apart(settings, catalogue, {each.entry.id for each in plan.calls}) as gateway:
+        run = _LiveRun(gateway, catalogue, plan, report, note)
+        await run.all(None if budget is None else time.monotonic() + budget)
+        return run.outcome
 
 
 class _LiveRun:

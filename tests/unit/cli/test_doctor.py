@@ -331,6 +331,20 @@ def test_connect_is_content_only_with_what_the_vendor_answers(examine, monkeypat
     assert says in diagnosis["finding"]
 
 
+def test_connect_uses_no_redis_of_the_settings(examine, monkeypatch, vendor):
+    """It may be away, and it counts the calls of others."""
+    vendor.status, vendor.body = 404, b'{"cod": "404", "message": "city not found"}'
+    url = f"http://127.0.0.1:{vendor.server_port}"
+    given = {**WEATHER, "GATEWAY_WEATHER_BASE_URL": url}
+    for variable, value in {**given, "GATEWAY_REDIS_URL": "redis://127.0.0.1:1/0"}.items():
+        monkeypatch.setenv(variable, value)
+
+    _, found = examine("--connect")
+
+    [diagnosis] = found["connect weather"]
+    assert diagnosis["verdict"] == "ok", diagnosis
+
+
 def test_a_fallback_is_no_answer_of_a_vendor_that_is_not_there(examine, monkeypatch):
     monkeypatch.setenv("GATEWAY_BACKEND_FRANKFURTER", "live")
     monkeypatch.setenv("GATEWAY_FRANKFURTER_BASE_URL", "http://127.0.0.1:1/v1")
