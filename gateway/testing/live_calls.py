@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace as with_parts
+from itertools import islice
 from typing import Any, Final, Literal
 
 from msgspec import Struct
@@ -29,6 +30,7 @@ from gateway.contract.values.pointers import steps
 from gateway.contract.values.violation import Violation
 from gateway.encoding.replies.content import json_of, object_of
 from gateway.errors import (
+    CallerError,
     GatewayError,
     InvalidReply,
     InvalidResult,
@@ -43,10 +45,11 @@ from gateway.errors import (
 )
 from gateway.settings import Settings
 from gateway.testing.answer_contract import is_plain
+from gateway.testing.kept_vectors import by_subject, vectors_for
 from gateway.testing.things import DocumentThings
 
 MOST_OF_TOOL: Final = 3
-"""Calls of one tool."""
+"""Calls of one tool with examples, and as many with vectors."""
 MOST_CALLS: Final = 300
 PACE_SECONDS: Final = 0.2
 """The least time between two requests to one upstream."""
@@ -81,6 +84,9 @@ class LiveCall(Struct, frozen=True, kw_only=True):
     arguments: Mapping[str, Any]
     upstream: str
     """The live upstream that it asks first."""
+    vector: str | None = None
+    """The name of the vector whose value the arguments are. None: an author wrote them, or they
+    are those of an import."""
 
 
 class LivePlan(Struct, frozen=True, kw_only=True):
@@ -96,8 +102,7 @@ class LivePlan(Struct, frozen=True, kw_only=True):
 class LiveFailure(Struct, frozen=True, kw_only=True):
     """A call that ended without an answer that can be used."""
 
-    tool: str
-    upstream: str
+    call: LiveCall
     rule: Trouble
     text: str
     fix: str
@@ -119,8 +124,13 @@ class LiveOutcome(Struct, kw_only=True):
     """Calls that were not made, by the reason."""
 
 
-def plan_live(settings: Settings, catalogue: Catalogue, only: str | None) -> LivePlan:
-    """The calls of tools that only read, whose upstream is live."""
+def plan_live(
+    settings: Settings, catalogue: Catalogue, only: str | None, report: Callable[[str], None]
+) -> LivePlan:
+    """The calls of tools that only read, whose upstream is live: the vectors are last.
+
+    Raises `ConfigurationError` for vectors that are kept but cannot be used.
+    """
     found = {each.name: settings.for_upstream(each) for each in catalogue.upstreams.values()}
     live = {n: e.base_url or "" for n, e in found.items() if e.backend == "live" and not e.problem}
     chosen: list[LiveCall] = []
@@ -135,14 +145,15 @@ def plan_live(settings: Settings, catalogue: Catalogue, only: str | None) -> Liv
             left[f"of {first} not called, {why}"] = left.get(f"of {first} not called, {why}", 0) + 1
         elif not _may_be_sent(upstream, entry, found[name].credentials):
             continue
-        elif not (arguments := _arguments(catalogue, entry)):
+        elif not (own := [*_calls(catalogue, entry, name)]):
             reason = f"of {name} not called: there are no arguments, or it is not GET or HEAD"
             left[reason] = left.get(reason, 0) + 1
         else:
-            chosen += [LiveCall(entry=entry, arguments=e, upstream=name) for e in arguments]
+            chosen += own
     for name in live:
         empty = empty_slots(catalogue.upstreams[name], found[name].credentials)
         skipped += [f"{name}: {note.finding}; {note.fix}" for note in empty]
+    chosen += _vectors(settings, catalogue, [*chosen], report)
     lines = (f"{amount(number, 'tool')} {reason}" for reason, number in left.items())
     return LivePlan(calls=tuple(sorted(chosen, key=_needs)), live=live, skipped=(*lines, *skipped))
 
@@ -164,18 +175,39 @@ def _may_be_sent(upstream: Upstream, entry: Entry, given: Collection[str]) -> bo
     return not slots or any(filled.issuperset(names) for names in slots)
 
 
-def _arguments(catalogue: Catalogue, entry: Entry) -> list[dict[str, Any]]:
-    if not entry.operation.is_imported:
-        return [*catalogue.examples(entry).values()][:MOST_OF_TOOL]
-    operation = catalogue.upstreams[entry.operation.connector].find(entry.id)
-    is_safe = operation is not None and operation.method.upper() in _SAFE
-    return made_arguments(entry) if is_safe else []
+def _calls(catalogue: Catalogue, entry: Entry, upstream: str) -> Iterator[LiveCall]:
+    found: Iterable[dict[str, Any]] = catalogue.examples(entry).values()
+    if entry.operation.is_imported:
+        operation = catalogue.upstreams[entry.operation.connector].find(entry.id)
+        is_safe = operation is not None and operation.method.upper() in _SAFE
+        found = made_arguments(entry) if is_safe else ()
+    for each in islice(found, MOST_OF_TOOL):
+        yield LiveCall(entry=entry, arguments=each, upstream=upstream)
 
 
-def _needs(call: LiveCall) -> tuple[str, int]:
+def _vectors(
+    settings: Settings,
+    catalogue: Catalogue,
+    calls: Iterable[LiveCall],
+    report: Callable[[str], None],
+) -> Iterator[LiveCall]:
+    """Calls of the same tools with the valid vectors of their input schemas.
+
+    What the schema refuses never reaches an upstream. Imports have no vectors.
+    """
+    contracts = by_subject(catalogue, settings)
+    for first in {each.entry.id: each for each in calls if not _is_made(each)}.values():
+        report(f"vectors of {first.entry.id}")
+        contract = contracts[f"{first.entry.id} input"]
+        valid = (each for each in vectors_for(contract, settings.schemas).vectors if each.valid)
+        for each in islice((e for e in valid if e.value not in contract.examples), MOST_OF_TOOL):
+            yield replace(first, arguments=each.value, vector=each.name)
+
+
+def _needs(call: LiveCall) -> tuple[bool, str, int]:
     """First what needs no argument: it may show what others can name."""
     needed = call.entry.listing.input_schema.get("required", ()) if _is_made(call) else ()
-    return call.upstream, len(needed)
+    return call.vector is not None, call.upstream, len(needed)
 
 
 def _is_made(call: LiveCall) -> bool:
@@ -387,7 +419,9 @@ def failure_of(call: LiveCall, error: GatewayError, operation: str | None) -> Li
 
     `operation`: that of the last reply, if there was one.
     """
-    if isinstance(error, ToolFailed | UpstreamRejected):
+    # Whether a tool has a use for a value, its schema need not say.
+    is_refusal = call.vector is not None and isinstance(error, CallerError)
+    if is_refusal or isinstance(error, ToolFailed | UpstreamRejected):
         return None
     text = error.detail
     if isinstance(error, InvalidReply | InvalidResult) and error.violations:
@@ -396,8 +430,7 @@ def failure_of(call: LiveCall, error: GatewayError, operation: str | None) -> Li
     wait = error.retry_after_seconds if isinstance(error, UpstreamRateLimited) else None
     asked = "does not say when" if wait is None else f"asks to wait {in_seconds(wait)}"
     return LiveFailure(
-        tool=call.entry.id,
-        upstream=call.upstream,
+        call=call,
         rule=rule,
         # What the upstream says of itself may hold values, so only its status is said.
         text=text,

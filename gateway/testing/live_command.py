@@ -92,7 +92,8 @@ def verify_live(settings: Settings, catalogue: Catalogue, options: LiveOptions) 
     Raises `ConfigurationError` if nothing can be called, or a file of shapes cannot be used.
     """
     began = time.monotonic()
-    plan = plan_live(settings, catalogue, options.connector)
+    with progress("verify") as report:
+        plan = plan_live(settings, catalogue, options.connector, report)
     _check(plan, options)
     seen = _opened(settings, catalogue, plan, options)
     # What fails is a finding, and no line of a log.
@@ -184,7 +185,7 @@ def _note(seen: _Seen, operation: str, reply: Reply) -> None:
 def _findings(seen: Mapping[str, _Seen], outcome: LiveOutcome) -> tuple[Finding, ...]:
     found: list[Finding] = []
     for name, each in seen.items():
-        failures = [one for one in outcome.failures if one.upstream == name]
+        failures = [one for one in outcome.failures if one.call.upstream == name]
         found += _of_failures(each, failures)
         found += _of_problems(each)
         found += _of_differences(each)
@@ -200,8 +201,10 @@ def _of_failures(seen: _Seen, failures: Iterable[LiveFailure]) -> Iterator[Findi
         once.add((each.rule, each.text))
         if each.rule == "live/breaks-tool" and each.operation is not None:
             seen.broken.add(each.operation)
-        pointer = seen.contract.pointer_of(each.operation or each.tool)
-        texts = f"{each.tool}: {each.text}", each.fix
+        tool, vector = each.call.entry.id, each.call.vector
+        pointer = seen.contract.pointer_of(each.operation or tool)
+        by = "" if vector is None else f" with the vector {vector}"
+        texts = f"{tool}{by}: {each.text}", each.fix
         yield seen.contract.finding([pointer], each.rule, texts, Severity.ERROR)
 
 

@@ -249,8 +249,8 @@ def command(
     checks and the share of near mistakes that its vectors tell. Needs the extra `test`.
 
     With --live, the upstreams with credentials are called, slowly: tools that only read, with
-    their examples, and imported GET and HEAD operations. Each answer is compared with the
-    upstream's contract, and with the shapes that --keep has kept. No value is printed or kept.
+    their examples and vectors, and imported GET and HEAD operations. Each answer is compared with
+    the upstream's contract, and with the shapes that --keep has kept. No value is printed or kept.
     Exit code 1 if an answer breaks the contract or a tool, or no result comes; 2 if nothing is
     live.
     """

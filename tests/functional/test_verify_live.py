@@ -9,14 +9,16 @@ from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path, PurePosixPath
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 import yaml
 
 from gateway.authoring.contracts.document import read_document
 from gateway.authoring.openapi.overlay import apply_overlay
+from tests.fakes.golf import RESERVATION, TEE_TIME
 from tests.fakes.pets import CANARY, GOOD, PetAnswer, PetShop, answered, document, open_shop
-from tests.gateway_process import ended_gateway, run_gateway
+from tests.gateway_process import OURS, ended_gateway, run_gateway
 from tests.tls import tls_before
 
 OWN = {"GATEWAY_SCHEMAS": ""}
@@ -214,6 +216,52 @@ def test_what_the_contract_allows_and_a_tool_cannot_use_is_an_error_of_the_tool(
     assert said in broken["message"]
     assert broken["fix"] == "correct the binding, or the contract of store"
     assert "a tool makes no result of it" in by_rule["live/drifted"]["message"]
+
+
+def test_values_that_the_schema_just_admits_are_sent_after_the_examples(
+    made: Path, shop: PetShop
+) -> None:
+    """What it refuses is not sent, and what the API refuses of them is no error."""
+    shop.answer = lambda path: (
+        answered({"products": []}) if "lamp" in path else answered({"message": "no"}, 422)
+    )
+    live = {"GATEWAY_STORE_API_KEY": f"{CANARY}-key", "GATEWAY_STORE_BASE_URL": shop.url}
+    code, findings = found(made, shop.url, "--connector", "store", **live)
+    assert (code, rules(findings)) == (0, {("note", "live/not-in-contract")})
+    assert "does not know the status 422" in findings[0]["message"]
+    sent = [parse_qs(urlsplit(target).query)["q"][0] for target, _ in shop.seen]
+    assert sent[:2] == ["lamp", "desk lamp"]
+    assert sorted(map(len, sent[2:])) == [1, 100]
+    assert all(two - one >= 0.15 for (_, one), (_, two) in pairwise(shop.seen))
+    shop.answer = lambda path: answered({"products": []} if "lamp" in path else [])
+    code, findings = found(made, shop.url, "--connector", "store", **live)
+    assert (code, rules(findings)) == (1, {("error", "live/breaks-contract")})
+    shop.answer = lambda path: answered({"products": []}, 200 if "lamp" in path else 500)
+    code, [finding] = found(made, shop.url, "--connector", "store", **live)
+    assert (code, finding["rule"]) == (1, "live/server-error")
+    vector = "with the vector /properties/query/m"
+    assert finding["message"].startswith(f"store.find_products {vector}")
+
+
+def test_no_vector_makes_a_tool_write(tmp_path: Path, shop: PetShop) -> None:
+    def answer(path: str) -> PetAnswer:
+        token = {"access_token": f"{CANARY}-token", "token_type": "bearer"}
+        shown = RESERVATION if "reservations" in path else TEE_TIME
+        return answered(token if path == "/oauth2/token" else {"data": [shown], "nextCursor": None})
+
+    shop.answer = answer
+    keys = ("CLIENT_ID", "CLIENT_SECRET", "COURSE_ID", "USER_ID")
+    golf = {f"GATEWAY_GOLF_{key}": f"{CANARY}-1" for key in keys}
+    urls = {"GATEWAY_GOLF_BASE_URL": shop.url, "GATEWAY_GOLF_TOKEN_URL": f"{shop.url}/oauth2/token"}
+    _, out, error = ended_gateway(
+        *(tmp_path, "verify", "--live", "--connector", "golf"), environment={**OURS, **golf, **urls}
+    )
+    assert "1 call left out, because with these arguments the tool writes" in error, out + error
+    asked = [each.partition("?")[0] for each, _ in shop.seen]
+    times = f"GET /v1/courses/{CANARY}-1/tee-times"
+    assert {each for each in asked if not each.startswith("GET ")} == {"POST /oauth2/token"}
+    # Of three examples and three vectors, one each would book.
+    assert asked.count(times) == 4
 
 
 def test_a_status_and_a_media_type_that_are_new_are_offered_too(
