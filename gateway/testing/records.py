@@ -24,8 +24,10 @@ CASES: Final = "gateway cases"
 """The property that has how many inputs were tried."""
 _PARAMETER: Final = "gateway_"
 """How the names of parameters begin that say what a test is about."""
-_SCHEMA: Final = "gateway_contract_schema"
-"""The parameter that names one schema of a contract: reports are about the contract."""
+_PARTS: Final = frozenset({"gateway_contract_schema", "gateway_link"})
+"""The parameters that name a part of a contract or tool: reports are about the whole."""
+_ROUTE: Final = "gateway_documented"
+"""The parameter that names a method and path: that of a tool is about the tool."""
 _LONG: Final = 4_000
 _GROUPS: Final = 20
 _SHOWN: Final = 3
@@ -120,8 +122,9 @@ def by_contract(measured: Iterable[ContractCoverage]) -> Iterator[ContractCovera
 
 
 def contract_of(schema: str) -> str:
-    """The contract that the subject of a schema names: `example.greet` of `example.greet input`."""
-    return schema.partition(" ")[0]
+    """The contract that the subject of a schema or link names: `example.greet` of
+    `example.greet input`, and of `example.greet#0`."""
+    return schema.partition(" ")[0].partition("#")[0]
 
 
 def _placed(schema: str, text: str) -> str:
@@ -135,11 +138,14 @@ def _reason(report: Any) -> str:
     return str(report.longrepr if crash is None else crash.message)
 
 
-def subject_of(item: Any) -> str:
+def subject_of(item: Any, catalogue: Catalogue) -> str:
     """What a test of the suite is about: the tool, the event or the agent. Empty: all of them."""
     params = getattr(getattr(item, "callspec", None), "params", {})
     found = next((str(v) for n, v in params.items() if n.startswith(_PARAMETER)), "")
-    return contract_of(found) if _SCHEMA in params else found
+    if _ROUTE in params:
+        tools = (e.id for e in catalogue.entries if found == f"POST {e.operation.route}")
+        return next(tools, found)
+    return contract_of(found) if _PARTS & params.keys() else found
 
 
 def grouped(checks: Iterable[Check]) -> Iterator[str]:

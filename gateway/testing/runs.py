@@ -107,7 +107,7 @@ class SuiteRun:
             items[:] = in_order(items)
         for item in items:
             if _is_ours(item):
-                item.user_properties.append((SUBJECT, subject_of(item)))
+                item.user_properties.append((SUBJECT, subject_of(item, catalogue_under_test())))
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self) -> None:

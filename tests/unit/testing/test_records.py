@@ -191,10 +191,27 @@ def test_all_schemas_of_a_contract_are_one_record():
     assert sent == replace(schemas[1], subject="example.sent")
 
 
+def an_item(**params):
+    return SimpleNamespace(callspec=SimpleNamespace(params=params))
+
+
+@pytest.mark.parametrize(
+    ("params", "subject"),
+    [
+        ({"gateway_documented": "POST /v1/example/greet"}, GREET),
+        ({"gateway_documented": "GET /readyz"}, "GET /readyz"),
+        ({"gateway_link": f"{GREET}#0"}, GREET),
+        ({"gateway_workflow": "a-day"}, "a-day"),
+        ({}, ""),
+    ],
+)
+def test_a_check_of_a_route_or_a_link_is_one_of_its_tool(params, subject):
+    assert subject_of(an_item(**params), shipped()) == subject
+
+
 def test_a_check_of_a_schema_stands_beside_what_its_contract_covers():
-    params = {"gateway_contract_schema": f"{GREET} input"}
-    item = SimpleNamespace(callspec=SimpleNamespace(params=params))
-    check = Check(subject=subject_of(item), check="vectors-tell", outcome="passed")
+    item = an_item(gateway_contract_schema=f"{GREET} input")
+    check = Check(subject=subject_of(item, shipped()), check="vectors-tell", outcome="passed")
     coverage = tuple(by_contract([covered(f"{GREET} input", survivors=("/required none",))]))
     report = Report(command="gateway test", seconds=1.0, checks=(check,), coverage=coverage)
     text = page(report)
