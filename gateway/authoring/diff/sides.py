@@ -158,7 +158,7 @@ def _normal(path: Path, root: Path) -> NormalDocument:
     refusals = [each for each in document.refusals if each.rule.startswith(_UNREADABLE)]
     refusals += [each for each in document.notes if each.rule == "schema/dialect"]
     if refusals:
-        raise ContractRefused(refusals)
+        raise ContractRefused(each.finding for each in refusals)
     return document
 
 

@@ -224,7 +224,8 @@ class DocumentView:
     @property
     def notes(self) -> list[Finding]:
         """What is served differently from the document, or is left out."""
-        return [*self.document.notes, *self.schemas.notes, *self._notes]
+        noted = (each.finding for each in self.document.notes)
+        return [*noted, *self.schemas.notes, *self._notes]
 
     def part(self, node: Any, pointer: str) -> Part:
         """`node` at `pointer`, or what its `$ref` refers to. Raises `PartRefused`, `Unservable`."""

@@ -154,6 +154,21 @@ class Written(NamedTuple):
     spot: Spot
 
 
+class Noted(NamedTuple):
+    """What is said of a part. A line costs another reading of the text, so it is found last."""
+
+    spot: Spot
+    rule: str
+    message: str
+    fix: str
+    severity: Severity
+
+    @property
+    def finding(self) -> Finding:
+        """The same with its line, to be shown."""
+        return self.spot.file.finding(self.spot.pointer, *self[1:])
+
+
 class Waiting(NamedTuple):
     """A component that is still to be normalised."""
 
@@ -189,8 +204,8 @@ class Bundle:
         self.source = source
         self.folder = SourceFolder(source)
         self.waiting: list[Waiting] = []
-        self.refusals: list[Finding] = []
-        self.notes: list[Finding] = []
+        self.refusals: list[Noted] = []
+        self.notes: list[Noted] = []
         self.moved: dict[str, Spot] = {}
         """Pointers of the normal form whose part was written elsewhere."""
         self._names: dict[str, set[str]] = {}
@@ -328,12 +343,12 @@ class Bundle:
     def refuse(self, spot: Spot, rule: str, message: str, fix: str | None = None) -> str:
         """Record that the part at `spot` cannot be served. Returns a `$ref` to the refusal."""
         fix = fix or FIXES.get(rule, "correct the document, or leave the operation out")
-        self.refusals.append(spot.file.finding(spot.pointer, rule, message, fix))
+        self.refusals.append(Noted(spot, rule, message, fix, Severity.ERROR))
         return f"#/{REFUSED}/{len(self.refusals) - 1}"
 
     def note(self, spot: Spot, rule: str, message: str, fix: str) -> None:
         """Record that the part at `spot` is not served exactly as it is written."""
-        self.notes.append(spot.file.finding(spot.pointer, rule, message, fix, Severity.NOTE))
+        self.notes.append(Noted(spot, rule, message, fix, Severity.NOTE))
 
     def count(self, nodes: int = 1) -> None:
         """Count normalised values. Raises `DocumentRefused` if the budget is used up."""

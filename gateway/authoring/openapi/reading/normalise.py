@@ -31,6 +31,7 @@ from gateway.authoring.openapi.reading.bundle import (
     REFUSED,
     SECTIONS,
     Bundle,
+    Noted,
     Spot,
     UnusableReference,
     Written,
@@ -432,9 +433,9 @@ class NormalDocument(Struct, frozen=True, kw_only=True):
     value: dict[str, Any]
     files: tuple[SourceFile, ...]
     """The files that were read: the first one, then those that references lead to."""
-    notes: tuple[Finding, ...]
+    notes: tuple[Noted, ...]
     """What was changed or left out although it is not served exactly as written."""
-    refusals: tuple[Finding, ...]
+    refusals: tuple[Noted, ...]
     """The parts that cannot be served. `#/x-refused/<number>` is the index."""
 
     moved: Mapping[str, Spot]

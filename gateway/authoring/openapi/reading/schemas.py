@@ -90,7 +90,7 @@ def resolve_part(document: NormalDocument, node: Any, pointer: str) -> Part:
 def target_of(document: NormalDocument, ref: str) -> Any:
     """The value that a `$ref` of the normal form leads to. Raises `PartRefused`."""
     if ref.startswith(_REFUSED_PREFIX):
-        raise PartRefused(document.refusals[int(ref.removeprefix(_REFUSED_PREFIX))])
+        raise PartRefused(document.refusals[int(ref.removeprefix(_REFUSED_PREFIX))].finding)
     try:
         return follow(document.value, ref[1:])
     except NoSuchPlace:

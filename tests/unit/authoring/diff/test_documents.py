@@ -4,11 +4,15 @@ import copy
 import json
 
 import pytest
+import yaml
 
 from gateway.authoring.diff import descent, proving
 from gateway.authoring.diff.changes import ChangeVerdict, Direction
 from gateway.authoring.diff.compare import Comparer
 from gateway.authoring.diff.sides import read_document, read_sides
+from gateway.authoring.openapi.reading import source
+from gateway.authoring.openapi.reading.normalise import normalise
+from gateway.authoring.openapi.reading.source import lines_of, read_source
 from gateway.contract.schemas.containment import containment
 from gateway.contract.values.schema import Validator
 from gateway.errors import ContractError
@@ -256,6 +260,22 @@ def test_nullable_of_3_0_is_the_type_array_of_3_1(tmp_path):
     old = named("3.0.3", {"type": "string", "nullable": True})
     new = named("3.1.0", {"type": ["string", "null"]})
     assert diff(tmp_path, old, new) == ()
+
+
+def test_lines_of_notes_that_nobody_reads_are_not_looked_for(tmp_path, monkeypatch):
+    """The line of a part costs another reading of the YAML."""
+    noted = {**REFERENCE, "maxProperties": 9}
+    old = changed(("components", "schemas"), lambda at: at.update(Other=noted))
+    sides, read = [], []
+    monkeypatch.setattr(source, "lines_of", lambda *text: read.append(text) or lines_of(*text))
+    for name, document in (("old", {**old, "openapi": "3.0.3"}), ("new", DOCUMENT)):
+        path = tmp_path / f"{name}.yaml"
+        path.write_text(yaml.safe_dump(document), "utf-8")
+        sides.append(read_document(path, name))
+    assert Comparer("api").changes(*(each.subjects for each in sides)) == ()
+    assert read == []
+    (note,) = normalise(read_source(tmp_path / "old.yaml")).notes
+    assert (note.rule, note.finding.line > 1, len(read)) == ("schema/beside-ref", True, 1)
 
 
 def test_a_pattern_that_no_validator_runs_is_undecided_when_it_changes(tmp_path):

@@ -316,6 +316,7 @@ def test_a_part_without_the_target_means_that_of_the_first_document(folder, has_
     operation = resolve(document, document.value["paths"]["/a"])["get"]
     schema = operation["responses"]["200"]["content"]["application/json"]["schema"]
     assert resolve(document, schema) == {"type": "integer" if has_own else "string"}
-    noted = [(each.rule, each.path, each.pointer) for each in document.notes]
+    found = [each.finding for each in document.notes]
+    noted = [(each.rule, each.path, each.pointer) for each in found]
     place = "/get/responses/200/content/application~1json/schema/$ref"
     assert noted == ([] if has_own else [("ref/first-document", "a.json", place)])

@@ -146,7 +146,7 @@ def test_a_member_of_the_wrong_kind_refuses_its_operation_alone(normal, member, 
     assert document.value["paths"]["/good"] == good
     assert document.refusals
     assert {finding.rule for finding in document.refusals} == {"document/shape"}
-    assert all(finding.pointer.startswith("/paths/~1bad") for finding in document.refusals)
+    assert all(each.spot.pointer.startswith("/paths/~1bad") for each in document.refusals)
 
 
 def test_a_path_item_and_an_operation_of_the_wrong_kind_are_refused(normal):

@@ -51,7 +51,7 @@ def test_other_siblings_of_a_reference_have_no_effect_before_3_1(normal):
     assert found == {"$ref": "#/components/schemas/T", "description": "D"}
     (note,) = document.notes
     assert "maxLength" in note.message
-    assert note.pointer == "/components/schemas/S"
+    assert note.spot.pointer == "/components/schemas/S"
 
 
 def test_siblings_of_a_reference_are_kept_since_3_1(schema):
@@ -119,7 +119,7 @@ def test_a_recursive_reference_leads_to_its_anchor(schema):
 def test_what_is_no_schema_that_can_be_served_is_refused(normal, written):
     document = normal("3.1.0", components={"schemas": {"S": written}})
     assert document.value["components"]["schemas"]["S"] == {"$ref": "#/x-refused/0"}
-    assert document.refusals[0].pointer.startswith("/components/schemas/S")
+    assert document.refusals[0].spot.pointer.startswith("/components/schemas/S")
 
 
 def value(text):

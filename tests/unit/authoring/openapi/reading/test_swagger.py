@@ -135,7 +135,7 @@ def test_a_body_that_is_sent_as_a_form_has_a_note(normal, consumes, noted):
     body = {"name": "b", "in": "body", "schema": {"type": "object"}}
     paths = {"/p": {"post": {"parameters": [body], "consumes": consumes, "responses": {}}}}
     found = [each for each in normal("2.0", paths=paths).notes if each.rule == "swagger/form-body"]
-    assert [each.pointer for each in found] == noted
+    assert [each.spot.pointer for each in found] == noted
 
 
 def test_the_types_of_the_document_are_the_default(operation):
