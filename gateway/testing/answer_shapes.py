@@ -19,7 +19,7 @@ from msgspec import Struct
 from gateway.amounts import amount
 from gateway.authoring.contracts.tree import SHAPES, UPSTREAMS
 from gateway.authoring.diff.descent import TwoDefinitions
-from gateway.authoring.diff.git import commit_before, is_ref, text_at
+from gateway.authoring.diff.git import commit_before, is_ref, text_at, unknown
 from gateway.authoring.diff.proving import Gap, SchemaComparison
 from gateway.contract.values.pointers import child
 from gateway.errors import ConfigurationError
@@ -159,10 +159,8 @@ def read_shapes(schemas: Path, upstream: str, since: str | None = None) -> KeptS
     if _DATE.fullmatch(since):
         ref = commit_before(since, file)
     elif not is_ref(since, file.parent):
-        raise ConfigurationError(
-            f"--since {since} is no day, and no commit of the git repository of {schemas}; write a "
-            "day like 2026-11-30, or the name of a commit"
-        )
+        why = unknown(file.parent, "leave --since out")
+        raise ConfigurationError(f"--since {since} is no day like 2026-11-30, and {why}")
     raw = None if ref is None else text_at(ref, file)
     return None if raw is None else _decoded(file, raw, f" at {since}")
 

@@ -326,7 +326,7 @@ def test_shapes_of_a_commit_or_a_day_are_compared(
     shop.seen.clear()
     for since, said in (
         ("2026-11-02", "error: no shapes of pets were kept at 2026-11-02"),
-        ("no-such-ref", "error: --since no-such-ref is no day, and no commit"),
+        ("no-such-ref", "is no day like 2026-11-30, and no commit of the git repository"),
     ):
         code, out, error = verified(project, shop.url, "--since", since)
         assert (code, out) == (2, "")

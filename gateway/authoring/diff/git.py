@@ -20,6 +20,26 @@ def is_ref(text: str, folder: Path) -> bool:
     return _git(asked, folder).returncode == 0
 
 
+class GitMissing(ContractError):
+    """There is no git that can be run."""
+
+
+def unknown(folder: Path, instead: str) -> str:
+    """Why a name is no commit, and what to do: the end of a sentence about it.
+
+    `instead` is what to do without a repository. Raises `GitMissing`.
+    """
+    place = folder.absolute()
+    asked = _git(["rev-parse", "--git-dir"], folder)
+    if asked.returncode == 0:
+        return (
+            f"no commit of the git repository at {place}; correct the name, or fetch it with "
+            "`git fetch`"
+        )
+    said = asked.stderr.decode("utf-8", "replace").partition("\n")[0]
+    return f"no commit, because git reads no repository at {place} ({said}); {instead}"
+
+
 def extract(ref: str, path: Path, target: Path) -> Path:
     """Write the file or folder `path`, as it was at `ref`, below `target`. Returns where it is.
 
@@ -28,11 +48,12 @@ def extract(ref: str, path: Path, target: Path) -> Path:
     folder = path if path.is_dir() else path.parent
     while not folder.is_dir():
         folder = folder.parent
-    if not is_ref(ref, folder):
-        raise ContractError(
-            f"{ref} is no file, no folder, and no commit of the git repository at "
-            f"{folder.absolute()}; correct the name, or fetch it with `git fetch`"
-        )
+    named = f"{ref or 'an empty name'} is no file, no folder, and"
+    try:
+        if not is_ref(ref, folder):
+            raise ContractError(f"{named} {unknown(folder, 'name two folders or two documents')}")
+    except GitMissing as error:
+        raise ContractError(f"{named} {error}") from None
     relative = path.absolute().relative_to(folder.absolute())
     commit = f"{ref}^{{commit}}"
     archived = _git(["archive", "--format=tar", commit, "--", relative.as_posix()], folder)
@@ -84,9 +105,10 @@ def _git(arguments: list[str], folder: Path) -> "subprocess.CompletedProcess[byt
             check=False,
             timeout=_SECONDS,
         )
-    except FileNotFoundError:
-        raise ContractError(
-            "git is not installed, so a commit cannot be read; install git, or name two folders"
+    except OSError as error:
+        raise GitMissing(
+            f"git cannot be run ({error.strerror}), so no commit can be read; install git, or name "
+            "two folders or two documents"
         ) from None
     except subprocess.TimeoutExpired:
         raise ContractError("git does not answer; try `git status` in the folder") from None

@@ -14,7 +14,7 @@ from gateway.authoring.contracts.finding import ContractRefused, errors
 from gateway.authoring.contracts.tree import read_tree
 from gateway.authoring.diff.changes import ContractChange
 from gateway.authoring.diff.facets import contract_facets
-from gateway.authoring.diff.git import commit_of
+from gateway.authoring.diff.git import commit_of, unknown
 from gateway.authoring.lint import lint
 from gateway.authoring.project.changes import Files
 from gateway.authoring.project.staging import read_text
@@ -122,10 +122,8 @@ def _base(history: History, since: str | None, declared: Lock) -> Release | None
         return history.releases()[0]
     commit = commit_of(since, history.folder)
     if commit is None:
-        raise ConfigurationError(
-            f"{since} is no commit of the git repository at {history.folder.absolute()}; correct"
-            " the name, or fetch it with `git fetch`"
-        )
+        why = unknown(history.folder, "leave --since out, and the lock decides")
+        raise ConfigurationError(f"{since} is {why}")
     return history.release(commit) or history.since(commit, declared)
 
 

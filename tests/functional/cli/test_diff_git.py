@@ -65,11 +65,12 @@ def test_two_refs_are_compared_without_the_working_tree(project):
     assert found.stdout.split() == ["M", f"project/{INPUT}"]
 
 
-@pytest.mark.parametrize("ref", ["nowhere", "--output=x", "HEAD~9"])
+@pytest.mark.parametrize("ref", ["nowhere", "--output=x", "HEAD~9", ":api.json"])
 def test_a_ref_that_does_not_exist_is_one_error_with_its_fix(project, ref):
     ended = diff(project, "--", ref)
     assert (ended.returncode, ended.stdout) == (2, "")
-    assert f"error: {ref} is no file, no folder, and no commit" in ended.stderr
+    named = "an empty name" if ref == ":api.json" else ref
+    assert f"error: {named} is no file, no folder, and no commit of the git repo" in ended.stderr
     assert "git fetch" in ended.stderr
     assert not (project / "x").exists()
 
@@ -89,8 +90,23 @@ def test_a_path_that_the_commit_lacks_is_an_error(project):
     assert "the commit HEAD has nothing at other.json" in ended.stderr
 
 
-def test_a_folder_without_a_repository_is_an_error(tmp_path):
+def test_a_folder_without_a_repository_is_an_error_that_says_so(tmp_path):
     shutil.copytree(MINIMAL, tmp_path / "schemas")
     ended = diff(tmp_path, "main")
-    assert ended.returncode == 2
-    assert "main is no file, no folder, and no commit" in ended.stderr
+    assert (ended.returncode, ended.stdout) == (2, "")
+    said = f"no commit, because git reads no repository at {tmp_path}/schemas (fatal: not a git"
+    assert f"error: main is no file, no folder, and {said}" in ended.stderr
+    assert "fix: name two folders or two documents" in ended.stderr
+
+
+@pytest.mark.parametrize("is_there", [False, True])
+def test_without_a_git_that_runs_the_error_names_what_was_asked_for(project, is_there, monkeypatch):
+    programs = project / "programs"
+    programs.mkdir()
+    if is_there:
+        (programs / "git").touch(0o600)
+    monkeypatch.setenv("PATH", str(programs))
+    ended = diff(project, "HEAD")
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert "error: HEAD is no file, no folder, and git cannot be run" in ended.stderr
+    assert "fix: install git, or name two folders or two documents" in ended.stderr
