@@ -7,6 +7,7 @@ Values are valid for the side that has the message, and the other side was asked
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from functools import lru_cache
 from typing import Any, Final, Literal
 from urllib.parse import quote
 
@@ -183,8 +184,13 @@ def _refusal(message: Mapping[str, Any], new: Subjects, security: Alternative | 
 
 
 def _is_of(path: str, template: str) -> bool:
-    literals = map(re.escape, _TEMPLATE.split(template))
-    return re.fullmatch("[^/]+".join(literals), path) is not None
+    return _form_of(template).fullmatch(path) is not None
+
+
+@lru_cache(maxsize=20_000)
+def _form_of(template: str) -> re.Pattern[str]:
+    """The paths of `template`. Each message is held against all of one side."""
+    return re.compile("[^/]+".join(map(re.escape, _TEMPLATE.split(template))))
 
 
 def _refused_by(new: Subject, message: Mapping[str, Any], security: Alternative | None) -> str:
