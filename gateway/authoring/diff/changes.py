@@ -98,14 +98,17 @@ class ContractChange(Struct, frozen=True, kw_only=True):
     """The side that accepts the witness. The other refuses it."""
     refusal: str = ""
     """Why the other refuses it: pointer and message of its validator."""
+    unshown: str = ""
+    """Why nothing shows it although something might. Empty: all was tried."""
     reached: tuple[str, ...] = ()
     """The other contracts that use the same shared part in this direction. It is said once."""
 
     @property
     def sentence(self) -> str:
         """The text, with what else is reached."""
+        said = f"{self.text}; {self.unshown}" if self.unshown else self.text
         if not self.reached:
-            return self.text
+            return said
         more = ", …" if len(self.reached) > _NAMED else ""
         others = f"{', '.join(self.reached[:_NAMED])}{more}"
-        return f"{self.text} (a shared part; it reaches {len(self.reached):,} more: {others})"
+        return f"{said} (a shared part; it reaches {len(self.reached):,} more: {others})"

@@ -75,7 +75,7 @@ class Comparer:
     def _gone(self, subject: Subject) -> ContractChange:
         text = f"the {subject.kind} is gone"
         change = self._structural(f"{subject.kind}-removed", subject.name, text, old=subject.place)
-        return _shown(change, lambda: self._messages.of_contract(subject))
+        return self._shown(change, lambda: self._messages.of_contract(subject))
 
     def _come(self, subject: Subject) -> ContractChange:
         text = f"the {subject.kind} is new"
@@ -104,6 +104,19 @@ class Comparer:
             new=new,
         )
 
+    def _shown(
+        self, change: ContractChange, show: Callable[[], ShownMessage | None]
+    ) -> ContractChange:
+        """`change` with a message that shows it. Without one, only its rule says that it breaks."""
+        if change.verdict is not ChangeVerdict.BREAKING:
+            return change
+        if (found := show()) is None:
+            unshown = self._messages.unmade
+            return replace(change, verdict=ChangeVerdict.POLICY, unshown=unshown)
+        return replace(
+            change, witness=found.message, accepted_by=found.accepted_by, refusal=found.refusal
+        )
+
     def _subject(self, old: Subject, new: Subject) -> Iterator[ContractChange]:
         yield from self._facts(old, new)
         yield from self._security(old, new)
@@ -114,7 +127,7 @@ class Comparer:
                 change = self._structural(
                     part.removed, old.name, text, old=place, direction=part.direction
                 )
-                yield _shown(change, partial(self._messages.of_part, old, part))
+                yield self._shown(change, partial(self._messages.of_part, old, part))
         for part in lonely(new, old):
             if part.added:
                 text = f"{part.name} is new"
@@ -137,7 +150,7 @@ class Comparer:
                 change = self._structural(
                     rule, old.name, text, old=one.place, direction=one.direction
                 )
-                yield _shown(change, partial(self._messages.of_fact, old, name))
+                yield self._shown(change, partial(self._messages.of_fact, old, name))
         for name, other in new.facts.items():
             is_new = name not in old.facts and old.facts.keys().isdisjoint(other.fallback)
             if is_new and other.added:
@@ -145,7 +158,7 @@ class Comparer:
                 change = self._structural(
                     other.added, old.name, text, new=other.place, direction=other.direction
                 )
-                yield _shown(change, partial(self._messages.of_fact, old, name))
+                yield self._shown(change, partial(self._messages.of_fact, old, name))
 
     def _fact(self, subject: Subject, name: str, old: Fact, new: Fact) -> Iterator[ContractChange]:
         if old.value != new.value and old.changed:
@@ -153,7 +166,7 @@ class Comparer:
             change = self._structural(
                 old.changed, subject.name, text, old.place, new.place, old.direction
             )
-            yield _shown(change, partial(self._messages.of_fact, subject, name))
+            yield self._shown(change, partial(self._messages.of_fact, subject, name))
 
     def _security(self, old: Subject, new: Subject) -> Iterator[ContractChange]:
         before, after = old.security or (frozenset(),), new.security or (frozenset(),)
@@ -161,7 +174,7 @@ class Comparer:
         if refused:
             text = "credentials that were enough are not any more"
             change = self._structural("security-narrowed", old.name, text, old.place, new.place)
-            yield _shown(change, partial(self._messages.of_security, old, refused[0]))
+            yield self._shown(change, partial(self._messages.of_security, old, refused[0]))
         elif any(all(not is_enough(each, one) for one in before) for each in after):
             text = "other credentials are enough too"
             yield self._structural("security-widened", old.name, text, old.place, new.place)
@@ -262,21 +275,6 @@ class Comparer:
         )
 
 
-def _shown(change: ContractChange, show: Callable[[], ShownMessage | None]) -> ContractChange:
-    """`change` with a message that shows it. Without one, only its rule says that it breaks."""
-    if change.verdict is not ChangeVerdict.BREAKING:
-        return change
-    found = show()
-    if found is None:
-        return msgspec.structs.replace(change, verdict=ChangeVerdict.POLICY)
-    return msgspec.structs.replace(
-        change,
-        witness=found.message,
-        accepted_by=found.accepted_by,
-        refusal=found.refusal,
-    )
-
-
 def _places(
     outer: ExchangedSchema, inner: ExchangedSchema, gap: Gap
 ) -> tuple[ChangePlace, ChangePlace]:
@@ -354,7 +352,7 @@ def _unique(
     """Each change once, and one of a shared part as that of the first operation that uses it."""
     known: dict[bytes, ContractChange] = {}
     for each in changes:
-        own = replace(each, witness=UNSET, refusal="", reached=())
+        own = replace(each, witness=UNSET, refusal="", unshown="", reached=())
         is_once = each.subject in operations and _is_shared(each)
         key = msgspec.json.encode(replace(own, subject="") if is_once else own)
         first = known.setdefault(key, each)

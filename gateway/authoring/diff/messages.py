@@ -54,6 +54,11 @@ class Messages:
         self._new = new
         self._left = _MOST_MESSAGES
 
+    @property
+    def unmade(self) -> str:
+        """Why the last one was not made. Empty: none was found, or it was made."""
+        return f"no message was made after {_MOST_MESSAGES}" if self._left < 0 else ""
+
     def of_contract(self, old: Subject) -> ShownMessage | None:
         """Of a contract that only the old side has."""
         if old.path:

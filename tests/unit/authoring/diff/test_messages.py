@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from gateway.authoring.diff import messages
 from gateway.authoring.diff.changes import ChangeVerdict
 from gateway.authoring.diff.compare import Comparer
 from gateway.authoring.diff.sides import read_document
@@ -141,3 +142,18 @@ def test_values_are_valid_for_the_side_that_has_the_message(tmp_path):
     never = {"content": {"application/json": {"schema": {"type": "string", "enum": [1]}}}}
     (change, _) = compared(tmp_path, post(requestBody=never), post())
     assert (change.rule, change.verdict) == ("body-removed", ChangeVerdict.POLICY)
+
+
+def test_a_change_after_the_last_message_is_told_and_says_so(tmp_path, monkeypatch):
+    monkeypatch.setattr(messages, "_MOST_MESSAGES", 2)
+    paths = {f"/{each}": {"get": DONE} for each in "abcd"}
+    found = compared(tmp_path, paths, {})
+    assert [(each.subject, each.severity) for each in found] == [
+        (f"GET /{each}", "error") for each in "abcd"
+    ]
+    assert [each.verdict.value for each in found] == ["breaking"] * 2 + ["policy"] * 2
+    said = "the operation is gone"
+    assert [each.text for each in found] == [said] * 4
+    assert [each.sentence for each in found] == [said] * 2 + [
+        f"{said}; no message was made after 2"
+    ] * 2
