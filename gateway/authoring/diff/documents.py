@@ -16,6 +16,7 @@ from gateway.authoring.diff.texts import WHOLE
 from gateway.authoring.openapi.reading.normalise import MEDIA_SHAPE, METHODS, NormalDocument
 from gateway.authoring.openapi.reading.schemas import Part, resolve_part
 from gateway.authoring.openapi.reading.source import PartRefused
+from gateway.authoring.openapi.reading.swagger import PATHS
 from gateway.contract.values.pointers import child, follow
 
 _TEMPLATE: Final = re.compile(r"\{[^}]*\}")
@@ -64,10 +65,12 @@ def document_subjects(
     reader = _Reader(document)
     value = document.value
     known: set[str] = set()
-    for path, item in value.get("paths", {}).items():
-        template = _TEMPLATE.sub("{}", path)
-        name = f"{prefix}{{method}} {template}"
-        for each in reader.path_item(item, child("/paths", path), roles, name, path):
+    items = [(section, *each) for section in PATHS for each in value.get(section, {}).items()]
+    for section, written, item in items:
+        path = _with_sorted_query(written)
+        name = f"{prefix}{{method}} {_TEMPLATE.sub('{}', path)}"
+        pointer = child(child("", section), written)
+        for each in reader.path_item(item, pointer, roles, name, path):
             # Documents may have two paths of one shape, which OpenAPI forbids (3.1 §4.8.8.1).
             is_second = each.name in known
             known.add(each.name)
@@ -387,6 +390,12 @@ class _Reader:
         if kept.get("type") == "http":
             kept["scheme"] = str(kept.get("scheme")).lower()
         return msgspec.json.encode(kept, order="deterministic").decode()
+
+
+def _with_sorted_query(path: str) -> str:
+    """`path`, whose query has no order."""
+    path, mark, query = path.partition("?")
+    return f"{path}{mark}{'&'.join(sorted(query.split('&')))}"
 
 
 def _by_segment(members: Mapping[str, Part], path: str, pointer: str) -> dict[str, Part]:

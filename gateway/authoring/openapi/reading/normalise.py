@@ -38,7 +38,7 @@ from gateway.authoring.openapi.reading.bundle import (
     is_reference,
 )
 from gateway.authoring.openapi.reading.source import DocumentRefused, SourceDocument, SourceFile
-from gateway.authoring.openapi.reading.swagger import SwaggerWalk, WalkSchema
+from gateway.authoring.openapi.reading.swagger import PATHS, SwaggerWalk, WalkSchema
 from gateway.contract.schemas.dialects import (
     NAMED,
     NEWEST,
@@ -261,7 +261,7 @@ _SERIALIZED: Final[Members] = {
 }
 OBJECTS: Final[dict[str, Members]] = {
     "Document": {
-        "paths": ("PathItem", "map"),
+        **dict.fromkeys(PATHS, ("PathItem", "map")),
         "webhooks": ("PathItem", "map"),
         "x-webhooks": ("PathItem", "map"),
         "components": ("Components", "one"),

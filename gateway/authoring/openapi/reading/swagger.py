@@ -191,6 +191,9 @@ _FLOWS: Final = {
 }
 _FLOW_MEMBERS: Final = ("authorizationUrl", "tokenUrl", "refreshUrl")
 
+PATHS: Final = ("paths", "x-ms-paths")
+"""The maps of paths. Azure's have a query in them, which tells apart what has one path."""
+
 
 class SwaggerWalk:
     """Normalises the objects of a Swagger 2.0 document."""
@@ -255,10 +258,16 @@ class SwaggerWalk:
             "openapi": "3.1.0",
             **made,
             "servers": [{"url": url} for url in _server_urls(value, value.get("schemes"))],
-            "paths": {
-                name: self.value("PathItem", item, place)
-                for name, (item, place) in self._opened(value["paths"], spot.at("paths")).items()
-                if not name.startswith("x-")
+            **{
+                section: {
+                    name: self.value("PathItem", item, place)
+                    for name, (item, place) in self._opened(
+                        value[section], spot.at(section)
+                    ).items()
+                    if not name.startswith("x-")
+                }
+                for section in PATHS
+                if section in value
             },
             "components": {name: section for name, section in components.items() if section},
         }

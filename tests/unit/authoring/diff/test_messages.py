@@ -157,3 +157,27 @@ def test_a_change_after_the_last_message_is_told_and_says_so(tmp_path, monkeypat
     assert [each.sentence for each in found] == [said] * 2 + [
         f"{said}; no message was made after 2"
     ] * 2
+
+
+QUERIED = {"/a?b=1&c={c}": {"get": DONE}, "/a?c={c}&b=2": {"get": DONE}}
+
+
+@pytest.mark.parametrize("version", ["2.0", "3.0.3", "3.1.0"])
+def test_paths_of_azure_with_a_query_are_compared(tmp_path, version):
+    kind = {"swagger": version} if version == "2.0" else {"openapi": version}
+
+    def found(old, new):
+        sides = []
+        for name, paths in (("old", old), ("new", new)):
+            path = tmp_path / f"{name}.json"
+            path.write_text(json.dumps({**kind, "info": {}, "paths": {}, **paths}), "utf-8")
+            sides.append(read_document(path, name).subjects)
+        return Comparer("api").changes(*sides)
+
+    old = {"x-ms-paths": QUERIED}
+    assert found(old, {"x-ms-paths": {f"/a?c={{c}}&b={n}": {"get": DONE} for n in (1, 2)}}) == ()
+    assert found(old, {"paths": QUERIED}) == ()
+    (change,) = found(old, {"x-ms-paths": {"/a?b=1&c={c}": {"get": DONE}}})
+    assert (change.rule, change.verdict.value) == ("operation-removed", "breaking")
+    assert change.subject == "GET /a?b=2&c={}"
+    assert change.old.pointer == "/x-ms-paths/~1a?c={c}&b=2/get"
