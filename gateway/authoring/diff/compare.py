@@ -30,7 +30,7 @@ from gateway.authoring.diff.surface import (
     paired,
     sent_instead,
 )
-from gateway.authoring.diff.texts import ANY_TEXT, as_texts
+from gateway.authoring.diff.texts import ANY_TEXT, ONE_VALUE, as_texts
 from gateway.contract.values.pointers import child, steps
 from gateway.contract.values.schema import PREFIX
 
@@ -340,8 +340,9 @@ def _listed(value: Any) -> Any:
 
 
 def _text(value: Any) -> str:
-    if value == ANY_TEXT:
-        return "any text"
+    for kinds, name in ((ANY_TEXT, "any text"), (ONE_VALUE, "one value")):
+        if value == kinds:
+            return name
     text = msgspec.json.encode(value).decode()
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
 

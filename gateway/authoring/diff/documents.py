@@ -28,6 +28,8 @@ _CREDENTIAL_URLS: Final = ("authorizationUrl", "tokenUrl", "refreshUrl", "device
 _UNSENT: Final = frozenset({"accept", "content-type", "authorization"})
 """Header parameters that OpenAPI ignores (3.1 §4.8.12.2)."""
 _STYLES: Final = {"path": "simple", "header": "simple", "query": "form", "cookie": "form"}
+_REPEATED: Final = ("form", True)
+"""The form in which `?a=x` is a text, and a list of one too (OpenAPI 3.1 §4.8.12.3)."""
 _SCALARS: Final = frozenset({"string", "number", "integer", "boolean", "null"})
 _MAX_DEPTH: Final = 8
 _FORMS: Final = frozenset({"application/x-www-form-urlencoded", "multipart/form-data"})
@@ -191,7 +193,8 @@ class _Reader:
             name, direction, written, required, is_closed=is_closed, is_output=not is_closed
         )
         texts = frozenset(each for each, part in members.items() if "content" not in part.value)
-        return msgspec.structs.replace(exchange, texts=texts)
+        repeated = frozenset(each for each in texts if _form(members[each].value) == _REPEATED)
+        return msgspec.structs.replace(exchange, texts=texts, repeated=repeated)
 
     def _value(self, part: Part) -> WrittenSchema:
         """The schema of a parameter or header."""
@@ -214,8 +217,7 @@ class _Reader:
         else:
             if self._is_scalar(value.get("schema", {"type": "string"})):
                 return {}
-            style = value.get("style", _STYLES.get(location, "form"))
-            text = f"{style}, explode {value.get('explode', style in {'form', 'cookie'})}"
+            text = "{}, explode {}".format(*_form(value))
         fact = Fact(
             value=text,
             place=self._place(part.pointer),
@@ -297,6 +299,7 @@ class _Reader:
                         removed=rules[1],
                         fallback=tuple(shown[1:]),
                         texts=_texts_of(media_type),
+                        repeated=frozenset() if "encoding" in found.value else None,
                     )
 
     def _media(self, media: Any, pointer: str) -> Part:
@@ -390,6 +393,12 @@ class _Reader:
         if kept.get("type") == "http":
             kept["scheme"] = str(kept.get("scheme")).lower()
         return msgspec.json.encode(kept, order="deterministic").decode()
+
+
+def _form(parameter: Mapping[str, Any]) -> tuple[str, bool]:
+    """The style in which a parameter is written, and whether it explodes."""
+    style = parameter.get("style", _STYLES.get(parameter.get("in", "header"), "form"))
+    return style, parameter.get("explode", style in {"form", "cookie"})
 
 
 def _with_sorted_query(path: str) -> str:

@@ -33,6 +33,8 @@ class ExchangedSchema(Struct, frozen=True, kw_only=True):
     """The names under which the other side may have what this part is for: `4XX`, `default`."""
     texts: frozenset[str] | None = frozenset()
     """Its members that are written as texts, as in a URL. None: all of them. See `texts.WHOLE`."""
+    repeated: frozenset[str] | None = frozenset()
+    """Those of which each item of a list is written as one text of that name. None: all."""
 
 
 class Fact(Struct, frozen=True, kw_only=True):

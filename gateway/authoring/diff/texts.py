@@ -18,6 +18,8 @@ from gateway.contract.values.schema import PREFIX
 
 ANY_TEXT: Final = ["string", "number", "boolean"]
 """The types of the values that stand for any text. No prepared schema has them in this order."""
+ONE_VALUE: Final = ["array"]
+"""The type of a list that stands for one text. No prepared schema has it as a list."""
 WHOLE: Final = frozenset({""})
 """The `texts` of a part that is one text, and has no members."""
 _JOINED: Final = ("allOf", "anyOf", "oneOf")
@@ -46,16 +48,21 @@ def as_texts(old: ExchangedSchema, new: ExchangedSchema) -> tuple[ExchangedSchem
     left, right = before.get("properties", {}), after.get("properties", {})
     changed = False
     for name in left.keys() & right.keys():
-        if all(each.texts is None or name in each.texts for each in (old, new)):
+        if _says(old.texts, name) and _says(new.texts, name):
             one = _opened(left[name], old.definitions)
             other = _opened(right[name], new.definitions)
-            if (pair := _pair(one, other)) != (one, other):
+            are_repeated = _says(old.repeated, name), _says(new.repeated, name)
+            if (pair := _pair(*_as_lists(one, other, are_repeated))) != (one, other):
                 left, right = {**left, name: pair[0]}, {**right, name: pair[1]}
                 changed = True
     if not changed:
         return old, new
     before, after = {**before, "properties": left}, {**after, "properties": right}
     return _with(old, before, new, after)
+
+
+def _says(names: frozenset[str] | None, name: str) -> bool:
+    return names is None or name in names
 
 
 def _with(
@@ -95,7 +102,7 @@ def _opened(schema: Any, definitions: Mapping[str, Any], depth: int = 0) -> Any:
 
 def _pair(one: Any, other: Any) -> tuple[Any, Any]:
     kinds, others = _types(one), _types(other)
-    if kinds == others == {"array"}:
+    if kinds == others == {"array"} and not {*one, *other} & {*_JOINED}:
         items, more = _pair(one.get("items", True), other.get("items", True))
         return _with_items(one, items), _with_items(other, more)
     if not _may_meet(kinds, others):
@@ -103,6 +110,30 @@ def _pair(one: Any, other: Any) -> tuple[Any, Any]:
     if _is_formed(one) or _is_formed(other):
         return _as_string(one), _as_string(other)
     return as_value(one), as_value(other)
+
+
+def _as_lists(one: Any, other: Any, are_repeated: tuple[bool, bool]) -> tuple[Any, Any]:
+    """The two as lists, if one may be a list whose items are written as a text is."""
+    kinds = _types(one), _types(other)
+    are_lists = tuple("array" in each for each in kinds)
+    is_known = all(each and "object" not in each for each in kinds)
+    is_said = all(each for at, each in enumerate(are_repeated) if are_lists[at])
+    if not any(are_lists) or not is_known or not is_said or kinds[0] == kinds[1]:
+        return one, other
+    lists = _as_list(one), _as_list(other)
+    return (one, other) if None in lists else lists
+
+
+def _as_list(schema: Any) -> Any:
+    """The lists that `schema` is on the wire, where none is empty. None: not known."""
+    kinds = _types(schema) - {"null"}
+    if "array" not in kinds:
+        return {"type": ONE_VALUE, "items": schema, "minItems": 1, "maxItems": 1}
+    if kinds == {"array"} and "type" in schema:
+        return {**schema, "type": "array", "minItems": max(1, schema.get("minItems", 0))}
+    branches = [_as_list(each) for keyword in _JOINED for each in schema.get(keyword, ())]
+    is_union = len(schema) == 1 and "allOf" not in schema and None not in branches
+    return {"anyOf": branches} if is_union else None
 
 
 def _with_items(schema: dict[str, Any], items: Any) -> dict[str, Any]:
