@@ -18,6 +18,7 @@ from gateway.authoring.diff.changes import (
 from gateway.authoring.diff.descent import TwoDefinitions
 from gateway.authoring.diff.messages import Messages, ShownMessage
 from gateway.authoring.diff.proving import Gap, SchemaComparison
+from gateway.authoring.diff.remarks import Remarks
 from gateway.authoring.diff.rules import RULES, severity_at
 from gateway.authoring.diff.surface import (
     ExchangedSchema,
@@ -38,6 +39,7 @@ _REQUIRED: Final = {True: "input-required-added", False: "output-required-lost"}
 _MEMBER: Final = {True: "input-member-declared", False: "output-member-lost"}
 _NARROWED: Final = {True: "input-narrowed", False: "output-widened"}
 _SAFE: Final = {True: "input-widened", False: "output-narrowed"}
+_DEFAULT: Final = {True: "input-default-changed", False: "output-default-changed"}
 _DECLARED: Final = ", which refuses only who sent another value under its name before"
 _LISTS: Final = frozenset({"enum", "oneOf", "anyOf"})
 _SHOWN: Final = 60
@@ -51,6 +53,7 @@ class Comparer:
         self._level = level
         self._definitions: dict[tuple[int, int], TwoDefinitions] = {}
         self._known: dict[tuple[int, int, bool], dict[tuple[str, str], bool]] = {}
+        self._remarks: dict[tuple[int, int], Remarks] = {}
         self._messages = Messages({}, {})
         self._users = (Users(()), Users(()))
 
@@ -59,6 +62,7 @@ class Comparer:
     ) -> tuple[ContractChange, ...]:
         """All changes, in the order of their subjects, each once."""
         found: list[ContractChange] = []
+        self._remarks = {}
         self._messages = Messages(old, new)
         self._users = (Users(old.values()), Users(new.values()))
         for name in sorted(old.keys() | new.keys()):
@@ -204,6 +208,28 @@ class Comparer:
                 at = places if grows else places[::-1]
                 reached = self._reached((old, new), at, subject)
                 yield replace(self._safe(subject, outer, inner, gap), reached=reached)
+        if old.written is not True:
+            yield from self._said(subject, old, new)
+
+    def _said(
+        self, subject: str, old: ExchangedSchema, new: ExchangedSchema
+    ) -> Iterator[ContractChange]:
+        """What the two say otherwise of members, whatever they admit."""
+        key = (id(old.components), id(new.components))
+        if key not in self._remarks:
+            differing = self._both(old.definitions, new.definitions).differing
+            self._remarks[key] = Remarks(differing)
+        default = _DEFAULT[old.direction.may_grow]
+        for each in self._remarks[key].of((old, new)):
+            where = f"{old.name}: {each.where.removeprefix('.') or 'the whole'}"
+            if each.keyword == "default":
+                rule, text = default, f"{where}: default {_text(each.before)} → {_text(each.after)}"
+            else:
+                rule = "deprecated" if each.after else "deprecation-withdrawn"
+                text = f"{where} is {'deprecated now' if each.after else 'not deprecated any more'}"
+            places = old.locate(each.at[0]), new.locate(each.at[1])
+            change = self._structural(rule, subject, text, *places, old.direction)
+            yield replace(change, reached=self._reached((old, new), each.at, subject))
 
     def _reached(
         self, parts: tuple[ExchangedSchema, ...], places: tuple[str, ...], subject: str
@@ -343,7 +369,7 @@ def _text(value: Any) -> str:
     for kinds, name in ((ANY_TEXT, "any text"), (ONE_VALUE, "one value")):
         if value == kinds:
             return name
-    text = msgspec.json.encode(value).decode()
+    text = "none" if value is UNSET else msgspec.json.encode(value).decode()
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
 
 

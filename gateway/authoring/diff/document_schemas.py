@@ -64,6 +64,8 @@ class DocumentSchemas:
             direction=direction,
             schema=self._prepared(written.schema, side, frozenset()),
             definitions=self._definitions[side],
+            written=written.schema,
+            components=self._components,
             locate=self._locate({"": written.pointer}),
         )
 
@@ -79,11 +81,11 @@ class DocumentSchemas:
     ) -> ExchangedSchema:
         """The exchange of an object that is written in parts: parameters, or headers."""
         side: Side = "output" if is_output else "input"
+        said = {each: written.schema for each, written in members.items()}
         schema = {
             "type": "object",
             "properties": {
-                each: self._prepared(written.schema, side, frozenset())
-                for each, written in members.items()
+                each: self._prepared(written, side, frozenset()) for each, written in said.items()
             },
             "required": sorted(required),
             **({"additionalProperties": False} if is_closed else {}),
@@ -94,6 +96,8 @@ class DocumentSchemas:
             direction=direction,
             schema=prepared(schema, is_evaluated=self._is_evaluated),
             definitions=self._definitions[side],
+            written={"properties": said, "required": schema["required"]},
+            components=self._components,
             locate=self._locate(places),
             member_removed="parameter-removed" if is_closed else "",
         )

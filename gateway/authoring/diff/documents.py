@@ -154,6 +154,12 @@ class _Reader:
                 facts |= self._style(location, each, part, roles)
             shown = f"{location} parameters"
             parts[shown] = self._object(shown, members, roles.request, is_closed=True)
+        if operation.value.get("deprecated") is True:
+            facts["the deprecation"] = Fact(
+                place=self._place(child(operation.pointer, "deprecated")),
+                added="deprecated",
+                removed="deprecation-withdrawn",
+            )
         self._body(operation, roles, parts, facts)
         self._replies(operation, roles, parts, facts)
         return Subject(
@@ -207,6 +213,8 @@ class _Reader:
         schema = part.value.get("schema", True)
         if part.value.get("allowEmptyValue") is True and part.value.get("in") == "query":
             schema = {"anyOf": [schema, {"const": ""}]}
+        if part.value.get("deprecated") is True and isinstance(schema, dict):
+            schema = {**schema, "deprecated": True}
         return WrittenSchema(schema, child(part.pointer, "schema"))
 
     def _style(self, location: str, name: str, part: Part, roles: Roles) -> dict[str, Fact]:

@@ -218,14 +218,34 @@ def _says(schema: Mapping[str, Any]) -> bool:
     return bool(schema.keys() - {"type", "title", "description", "examples"})
 
 
-def _defaults(pair: _Pair, old: ToolContract, new: ToolContract) -> Iterator[ContractChange]:
+def _arguments(pair: _Pair, old: ToolContract, new: ToolContract) -> Iterator[ContractChange]:
     before = dict(subschemas(old.input_schema))
     for pointer, schema in subschemas(new.input_schema):
         was = before.get(pointer)
-        if was is not None and was.get("default") != schema.get("default"):
-            name = steps(pointer)[-1] if pointer else "the arguments"
+        if was is None:
+            continue
+        name, place = steps(pointer)[-1] if pointer else "the arguments", f"{_ARGUMENTS}{pointer}"
+        if was.get("default") != schema.get("default"):
             text = f"the default of {name} is {_shown(schema)}, and was {_shown(was)}"
-            yield pair.change("default-changed", text, f"{_ARGUMENTS}{pointer}/default")
+            yield pair.change("default-changed", text, f"{place}/default")
+        yield from _ending(pair, name, was.get("deprecated"), schema.get("deprecated"), place)
+
+
+def _ending(
+    pair: _Pair, name: str, old: object, new: object, pointer: str
+) -> Iterator[ContractChange]:
+    if bool(old) != bool(new):
+        rule = "deprecated" if new else "deprecation-withdrawn"
+        text = f"{name} is {'deprecated now' if new else 'not deprecated any more'}"
+        yield pair.change(rule, text, pointer)
+
+
+def _end(pair: _Pair, old: ToolContract, new: ToolContract) -> Iterator[ContractChange]:
+    was, is_ = old.deprecation, new.deprecation
+    yield from _ending(pair, "the tool", was, is_, "/post/x-deprecation")
+    if was and is_ and was.sunset and is_.sunset and is_.sunset < was.sunset:
+        text = f"it ends on {is_.sunset}, and {was.sunset} was said"
+        yield pair.change("sunset-earlier", text, "/post/x-deprecation/sunset")
 
 
 def _shown(schema: Mapping[str, Any]) -> str:
@@ -343,7 +363,8 @@ _OF_TOOLS: Final[
     _texts,
     _hints,
     _results,
-    _defaults,
+    _arguments,
+    _end,
     _errors,
     _demands,
     _policy,

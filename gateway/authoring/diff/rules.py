@@ -79,6 +79,20 @@ STRUCTURE: Final = (
     ChangeRule("callback-added", "wire", "info", "Nobody waits for it yet."),
     ChangeRule("security-narrowed", "wire", "error", "Credentials that were enough are refused."),
     ChangeRule("security-widened", "wire", "info", "Credentials that were enough still are."),
+    ChangeRule(
+        "input-default-changed",
+        "wire",
+        "warning",
+        "Requests that leave the member out are valid still, and may mean something else.",
+    ),
+    ChangeRule(
+        "output-default-changed",
+        "api",
+        "info",
+        "Readers that fill in what is left out fill in something else.",
+    ),
+    ChangeRule("deprecated", "api", "warning", "It works as before, and callers should leave it."),
+    ChangeRule("deprecation-withdrawn", "api", "info", "What should be left may stay in use."),
 )
 """Those of `gateway.authoring.diff.compare`: what is proved, and what is there or is not."""
 
@@ -156,6 +170,9 @@ POLICY: Final = (
         "wire",
         "error",
         "A call that leaves the argument out now means something else.",
+    ),
+    ChangeRule(
+        "sunset-earlier", "api", "error", "Callers were told that it works until a later day."
     ),
     ChangeRule(
         "error-type-added", "api", "warning", "Callers meet a failure that they do not know."

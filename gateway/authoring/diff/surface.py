@@ -23,6 +23,9 @@ class ExchangedSchema(Struct, frozen=True, kw_only=True):
     schema: Any
     """References lead to `definitions`, as `#/$defs/<name>`."""
     definitions: Mapping[str, Any] = {}
+    written: Any = True
+    """The schema of a document with all that it says. References lead to `components`."""
+    components: Mapping[str, Any] = {}
     locate: Locate
     added: str = ""
     """The rule if only the new side has it. Empty: another part of the subject says so."""

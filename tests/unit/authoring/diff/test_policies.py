@@ -314,6 +314,7 @@ REVERSED = {
 }
 """Rules that the way back from the edit breaks."""
 ELSEWHERE = {
+    "sunset-earlier",
     "prompt-removed",
     "output-schema-removed",
     "result-form-changed",
@@ -447,3 +448,27 @@ def test_more_calls_in_a_shorter_time_are_no_lower_limit(minimal: Contracts, sch
     assert list(policies(old, shorter)) == []
     assert rules(shorter, old) == {"rate-limit-lowered"}
     assert rules(minimal, old) == {"rate-limit-lowered"}
+
+
+def test_a_tool_that_will_end(minimal: Contracts, schemas: Path) -> None:
+    def ending(old: str, sunset: str) -> Contracts:
+        told = f'  x-deprecation: {{since: "2026-12-01"{sunset}}}\n'
+        return edited(schemas, GREET, old, f"{told}  x-policy:")
+
+    found = ending("  x-policy:", "")
+    assert rules(minimal, found) == {"deprecated", "tool-description-changed"}
+    assert rules(found, minimal) == {"deprecation-withdrawn", "tool-description-changed"}
+    told = '  x-deprecation: {since: "2026-12-01"}\n  x-policy:'
+    late = ending(told, ', sunset: "2027-06-01"')
+    assert rules(found, late) == {"tool-description-changed"}
+    told = told.replace("}", ', sunset: "2027-06-01"}')
+    soon = ending(told, ', sunset: "2027-05-31"')
+    assert rules(late, soon) == {"sunset-earlier", "tool-description-changed"}
+    assert rules(soon, late) == {"tool-description-changed"}
+
+
+def test_an_argument_that_will_end(minimal: Contracts, schemas: Path) -> None:
+    new = edited(schemas, INPUT, '"default": 20', '"deprecated": true, "default": 20')
+    (change,) = policies(minimal, new)
+    assert (change.rule, change.text) == ("deprecated", "limit is deprecated now")
+    assert {each.rule for each in policies(new, minimal)} == {"deprecation-withdrawn"}
