@@ -181,8 +181,8 @@ BUGS: Final = (
     Bug(
         "no reclaim: the naive claim, whose rows stay `processing` for ever",
         "gateway/store/sql/queue.py",
-        "jobs_where(CLAIMED, JOBS.c.lease_until < now)",
-        "jobs_where(CLAIMED, JOBS.c.lease_until < now - timedelta(days=365))",
+        'jobs_where(CLAIMED, JOBS.c.lease_until < bindparam("now", type_=Moment))',
+        'jobs_where(CLAIMED, JOBS.c.lease_until > bindparam("now", type_=Moment))',
     ),
     Bug(
         "acknowledged before the commit",

@@ -14,7 +14,6 @@ from sqlalchemy import ColumnElement, FromClause, Select, delete, func, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
-from sqlmodel.sql.expression import SelectOfScalar
 
 from gateway.ids import first_id
 from gateway.store.protocols import AgentKey
@@ -29,7 +28,7 @@ from gateway.store.records import (
 )
 from gateway.store.sql.database import Database
 from gateway.store.sql.statements import Bulk, as_json, read_page
-from gateway.store.tables import AUDIT_RECORDS, IS_PENDING, AuditRow, KeyRow
+from gateway.store.tables import AGENT_KEYS, AUDIT_RECORDS, IS_PENDING, AuditRow, KeyRow
 
 _TRIMMED_AFTER: Final = 1000
 """How many new records cause a trim of a database in memory."""
@@ -85,8 +84,9 @@ class SqlAudit:
             before = first_id(min(now, self._database.machine_time) - age if age else now)
             old = select(AuditRow.id).where(IS_PENDING, ids < before).order_by(ids).limit(limit)
             found = list((await connection.execute(old)).scalars())
-            change = update(AuditRow).where(ids.in_(found), IS_PENDING)
-            await connection.execute(change.values(outcome=CUT_OFF))
+            if found:
+                change = update(AuditRow).where(ids.in_(found), IS_PENDING)
+                await connection.execute(change.values(outcome=CUT_OFF))
             return found
 
         return await self._database.write(settle)
@@ -121,28 +121,24 @@ class SqlKeys:
         await self._database.change(insert)
 
     async def find(self, digest: str) -> AgentKey | None:
-        rows = await self._database.models(select(KeyRow).where(KeyRow.digest == digest))
-        return AgentKey(**rows[0].model_dump()) if rows else None
+        rows = await self._database.rows(AGENT_KEYS.select().where(AGENT_KEYS.c.digest == digest))
+        return AgentKey(**rows[0]) if rows else None
 
     async def is_valid(self, key_id: str) -> bool:
-        return bool(await self._database.models(_valid(key_id)))
+        valid = AGENT_KEYS.select().where(*_is_valid(key_id))
+        return bool(await self._database.rows(valid))
 
     async def list(self) -> list[AgentKey]:
-        oldest_first = select(KeyRow).order_by(col(KeyRow.created_at), col(KeyRow.id))
-        return [AgentKey(**row.model_dump()) for row in await self._database.models(oldest_first)]
+        oldest_first = AGENT_KEYS.select().order_by(AGENT_KEYS.c.created_at, AGENT_KEYS.c.id)
+        return [AgentKey(**row) for row in await self._database.rows(oldest_first)]
 
     async def revoke(self, key_id: str, at: datetime) -> bool:
-        async def mark(session: AsyncSession, _now: datetime) -> bool:
-            row = (await session.exec(_valid(key_id).with_for_update())).first()
-            if row is not None:
-                row.revoked_at = at
-            return row is not None
-
-        return await self._database.change(mark)
+        change = update(AGENT_KEYS).where(*_is_valid(key_id)).values(revoked_at=at)
+        return bool(await self._database.run(change))
 
 
-def _valid(key_id: str) -> SelectOfScalar[KeyRow]:
-    return select(KeyRow).where(KeyRow.id == key_id, col(KeyRow.revoked_at).is_(None))
+def _is_valid(key_id: str) -> tuple[ColumnElement[bool], ...]:
+    return AGENT_KEYS.c.id == key_id, AGENT_KEYS.c.revoked_at.is_(None)
 
 
 async def insert_audit(connection: AsyncConnection, records: Sequence[AuditRecord]) -> None:

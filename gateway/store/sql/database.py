@@ -19,7 +19,7 @@ from copy import copy
 from datetime import datetime, timedelta
 from typing import Any, Final, TypeAlias, TypeVar, cast
 
-from sqlalchemy import Select, UpdateBase, func, literal_column, select, update
+from sqlalchemy import UpdateBase, func, literal_column, select, update
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 from sqlmodel import SQLModel
@@ -32,7 +32,7 @@ from gateway.job_policy import LONGEST_HEARTBEAT_SECONDS
 from gateway.store.grouping import GroupWriter, Ticket, is_to_end
 from gateway.store.protocols import StoreDamaged
 from gateway.store.sql.engines import Engines, failures, is_serialization_failure
-from gateway.store.sql.plans import NO_VALUES, Plans, Ready, Row
+from gateway.store.sql.plans import NO_VALUES, Plans, Query, Ready, Row
 from gateway.store.sql.sqlite import ReadingConnection, driver_of, transaction
 from gateway.store.tables import CLAIMED, EVENTS, JOBS, READY, WEBHOOKS, Moment
 
@@ -186,7 +186,7 @@ class Database:
         """Run `work` and return its result. Raises `StoreError`."""
         return await self._run_to_end(self._reading(work))
 
-    async def rows(self, query: Select[Any], values: Row = NO_VALUES) -> Sequence[Row]:
+    async def rows(self, query: Query, values: Row = NO_VALUES) -> Sequence[Row]:
         """The rows of `query` with the parameters `values`. Raises `StoreError`."""
         if self._reads is not None:
             ready = self._reads.plans.ready(query, values)
@@ -266,8 +266,13 @@ class Database:
     async def now(self, connection: AsyncConnection) -> datetime:
         """The store's time: that of the server, or of the machine if there is no server."""
         if not self.is_postgres:
-            return self._time.now()
+            return self.own_time
         return (await connection.execute(_SERVER_TIME)).scalar_one()
+
+    @property
+    def own_time(self) -> datetime:
+        """The store's time where there is no server."""
+        return self._time.now()
 
     @property
     def machine_time(self) -> datetime:

@@ -37,7 +37,7 @@ from gateway.store.records import NewEvent, StoredEvent
 from gateway.store.sql.database import Database
 from gateway.store.sql.jobs import ENDED, new_job
 from gateway.store.sql.statements import as_json, go_one_by_one, insert_into
-from gateway.store.tables import ANNOUNCED, DELIVERIES, ENDPOINTS, EVENTS, JOBS
+from gateway.store.tables import ANNOUNCED, DELIVERIES, ENDPOINTS, EVENTS, JOBS, UNPLACED
 
 _log: Final = logging.getLogger(__name__)
 _DELIVERIES: Final = 2_000
@@ -50,6 +50,7 @@ _IS_OPEN: Final = (
     select(JOBS.c.state).where(JOBS.c.id == DELIVERIES.c.job_id).scalar_subquery().in_(_OPEN)
 )
 """The condition that a delivery is pending. It has a job."""
+_UNPLACED: Final = select(EVENTS.c.seq).where(UNPLACED).limit(1)
 REPLAYED_AT_ONCE: Final = 500
 """The most events for which one transaction of a replay adds jobs."""
 
@@ -107,7 +108,7 @@ class SqlEventLog:
 
     async def sequence(self, limit: int) -> int:
         # Check first without the write lock: most of the time there is nothing to do.
-        if not await self._database.read(_has_unplaced):
+        if not await self._database.rows(_UNPLACED):
             return 0
         return await self._database.write(lambda to, now: _sequence(to, self._attempts, now, limit))
 
@@ -118,15 +119,14 @@ class SqlEventLog:
         wanted = wanted.order_by(EVENTS.c.position).limit(limit)
 
         async def find(connection: AsyncConnection) -> Sequence[RowMapping]:
-            if not types:
-                return await fetch_rows(wanted, connection)
             end = looked_up_to(position, await _bounds(connection))
             meant = wanted.where(
                 EVENTS.c.position <= end, or_(*(is_meant(EVENTS.c.type, each) for each in types))
             )
             return await fetch_rows(meant, connection)
 
-        return [stored_event(row) for row in await self._database.read(find)]
+        rows = await (self._database.read(find) if types else self._database.rows(wanted))
+        return [stored_event(row) for row in rows]
 
     async def announced(self) -> StoredEvent | None:
         last = select(EVENTS).where(ANNOUNCED, EVENTS.c.position.is_not(None))
@@ -238,11 +238,6 @@ def _content(text: str) -> Validator:
         # It was checked when it was stored. One endpoint must not keep events from all others.
         _log.error("a filter of endpoints is not valid any more, so nothing meets it: %s", text)
         return Validator(False)
-
-
-async def _has_unplaced(connection: AsyncConnection) -> bool:
-    unplaced = select(EVENTS.c.seq).where(EVENTS.c.position.is_(None)).limit(1)
-    return (await connection.execute(unplaced)).first() is not None
 
 
 async def _bounds(connection: AsyncConnection) -> tuple[int, int]:

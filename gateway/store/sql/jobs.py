@@ -37,6 +37,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from gateway.failpoints import hit
 from gateway.job_policy import JobKind
 from gateway.store.records import Claim, Failure, Job
+from gateway.store.sql.database import Database
 from gateway.store.sql.statements import go_one_by_one
 from gateway.store.tables import (
     CALLS,
@@ -69,8 +70,9 @@ _NOT_STARTED: Final = {
 }
 # The query finds lanes and their owners by skipping from one to the next in the index, however long
 # each one is.
-_DUE_BY_OWNER: Final = text(
-    """
+_DUE_BY_OWNER: Final = (
+    text(
+        """
     WITH RECURSIVE lanes(name) AS (
         SELECT (SELECT lane FROM jobs WHERE state IN ('pending', 'retryable') AND kind = :kind
                 ORDER BY lane LIMIT 1)
@@ -101,8 +103,13 @@ _DUE_BY_OWNER: Final = text(
     ) AS due
     FROM owners WHERE owners.owner IS NOT NULL
     """
-).bindparams(
-    bindparam("kind", type_=Text), bindparam("now", type_=Moment), bindparam("limit", type_=Integer)
+    )
+    .bindparams(
+        bindparam("kind", type_=Text),
+        bindparam("now", type_=Moment),
+        bindparam("limit", type_=Integer),
+    )
+    .columns(name=Text, owner=Text, due=Integer)
 )
 _Key: TypeAlias = tuple[str, str]
 """The kind and the name of a lane."""
@@ -240,9 +247,14 @@ async def note_attempts(
         await connection.execute(JOB_ATTEMPTS.insert(), rows)
 
 
-async def has_due(connection: AsyncConnection, wanted: ClaimRequest, now: datetime) -> bool:
-    """Whether there may be something to claim."""
-    return bool(await _due(connection, wanted, now))
+async def has_due(database: Database, wanted: ClaimRequest) -> bool:
+    """Whether there may be something to claim. Workers ask for it all the time."""
+    now = database.own_time
+    for kind in wanted.kinds:
+        rows = await database.rows(_DUE_BY_OWNER, _asked(wanted, kind, now))
+        if any(row["due"] for row in rows):
+            return True
+    return False
 
 
 async def claim_due(
@@ -314,11 +326,15 @@ async def _due(connection: AsyncConnection, wanted: ClaimRequest, now: datetime)
     """The numbers of due jobs by lane and owner. None is 0."""
     due: _Numbers = defaultdict(Counter)
     for kind in wanted.kinds:
-        asked = {"kind": kind, "now": now, "limit": wanted.limit}
+        asked = _asked(wanted, kind, now)
         for name, owner, number in await connection.execute(_DUE_BY_OWNER, asked):
             if number:
                 due[kind, name][owner] = number
     return due
+
+
+def _asked(wanted: ClaimRequest, kind: JobKind, now: datetime) -> dict[str, Any]:
+    return {"kind": kind, "now": now, "limit": wanted.limit}
 
 
 async def _under_way(connection: AsyncConnection, wanted: ClaimRequest, now: datetime) -> _Numbers:

@@ -9,13 +9,14 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from msgspec import Struct
-from sqlalchemy import Delete, Insert, Select, Update
+from sqlalchemy import Delete, Insert, Select, TextualSelect, Update
 from sqlalchemy.engine import Dialect
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.types import TypeEngine
 from sqlalchemy.util import LRUCache
 
-Statement = Select[Any] | Insert | Update | Delete
+Query = Select[Any] | TextualSelect
+Statement = Query | Insert | Update | Delete
 Row = Mapping[str, Any]
 NO_VALUES: Final[Mapping[str, Any]] = {}
 _FORMS: Final = 500

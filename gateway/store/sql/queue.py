@@ -15,12 +15,13 @@ from msgspec import Struct
 from sqlalchemy import (
     ColumnElement,
     FromClause,
-    RowMapping,
     Select,
     Table,
+    bindparam,
     case,
     exists,
     func,
+    literal,
     select,
     union_all,
     update,
@@ -77,6 +78,8 @@ from gateway.store.sql.jobs import (
     note_attempts,
     prune_jobs,
 )
+from gateway.store.sql.plans import Row
+from gateway.store.sql.sqlite import run
 from gateway.store.sql.statements import as_json, insert_into
 from gateway.store.sql.tasks import settle_tasks, wait_for_answers
 from gateway.store.sql.webhooks import receive_webhooks
@@ -125,6 +128,33 @@ _WAITING: Final = select(
     exists().where(UNPLACED).select_from(EVENTS),
 )
 """The time of the first job that waits, and whether there are events without a position."""
+_FAILED_RENAMED: Final = (
+    update(JOBS)
+    .where(
+        JOBS.c.id.in_(
+            select(JOBS.c.id)
+            # All kinds are listed because the index starts with the kind.
+            .where(JOBS.c.kind.in_(map(literal, get_args(JobKind))), JOBS.c.state == "failed")
+            .with_for_update(skip_locked=True)
+            .cte("failed")
+            .select()
+        )
+    )
+    .values(state="retryable")
+)
+"""Renames the state `failed`, which gateways older than revision 0005 still write.
+
+On a server, such a gateway may run beside this one for some time. Without this, no worker would
+claim these jobs. Skips rows that the other gateway has locked; the next sweep renames them.
+"""
+_EXPIRED_CLAIMS: Final = (
+    jobs_where(CLAIMED, JOBS.c.lease_until < bindparam("now", type_=Moment))
+    .add_columns(JOBS.c.claimed_at)
+    .order_by(JOBS.c.lease_until)
+    .limit(bindparam("at_most"))
+    .with_for_update(skip_locked=True)
+)
+"""Skips rows that another sweep or a late worker has locked."""
 
 
 class Target(Struct, frozen=True):
@@ -203,12 +233,8 @@ class SqlQueue:
             lane_limit=lane_limit,
             rooms=rooms,
         )
-
-        async def look(connection: AsyncConnection) -> bool:
-            return await has_due(connection, wanted, await self._database.now(connection))
-
         # Claiming takes the only write lock of SQLite, so look first.
-        if not (self._database.is_postgres or await self._database.read(look)):
+        if not (self._database.is_postgres or await has_due(self._database, wanted)):
             return []
         return await self._database.write(lambda to, now: claim_due(to, wanted, now))
 
@@ -512,8 +538,8 @@ async def sweep_expired(
     connection: AsyncConnection, target: Target, sweep: Sweep, now: datetime
 ) -> tuple[int, int]:
     """End expired claims. Returns how many jobs will be tried again, and how many dead letters."""
-    await _rename_failed(connection)
-    expired = await _expired(connection, sweep.limit, now)
+    await run(connection, _FAILED_RENAMED)
+    expired = await run(connection, _EXPIRED_CLAIMS, {"now": now, "at_most": sweep.limit})
     dead = [row for row in expired if row["attempts"] >= row["max_attempts"]]
     again = [row for row in expired if row["attempts"] < row["max_attempts"]]
     await _move(connection, again, Transition("retryable", delay=sweep.backoff), now)
@@ -523,22 +549,6 @@ async def sweep_expired(
         job = job_of({**row, "state": "dead_letter", "lease_until": None, "error": LEASE_EXPIRED})
         await _apply_what_is_taken(connection, target, job, sweep.on_dead(job), now)
     return len(again), len(dead)
-
-
-async def _rename_failed(connection: AsyncConnection) -> None:
-    """Rename the state `failed`, which gateways older than revision 0005 still write.
-
-    On a server, such a gateway may run beside this one for some time. Without this, no worker would
-    claim these jobs. Skips rows that the other gateway has locked; the next sweep renames them.
-    """
-    failed = (
-        select(JOBS.c.id)
-        # All kinds are listed because the index starts with the kind.
-        .where(JOBS.c.kind.in_(get_args(JobKind)), JOBS.c.state == "failed")
-        .with_for_update(skip_locked=True)
-    )
-    change = update(JOBS).where(JOBS.c.id.in_(failed.cte("failed").select()))
-    await connection.execute(change.values(state="retryable"))
 
 
 async def _apply_what_is_taken(
@@ -557,20 +567,8 @@ async def _apply_what_is_taken(
             return
 
 
-async def _expired(connection: AsyncConnection, limit: int, now: datetime) -> Sequence[RowMapping]:
-    """The expired claims. Skips rows that another sweep or a late worker has locked."""
-    query = (
-        jobs_where(CLAIMED, JOBS.c.lease_until < now)
-        .add_columns(JOBS.c.claimed_at)
-        .order_by(JOBS.c.lease_until)
-        .limit(limit)
-        .with_for_update(skip_locked=True)
-    )
-    return (await connection.execute(query)).mappings().all()
-
-
 async def _move(
-    connection: AsyncConnection, rows: Sequence[RowMapping], to: Transition, now: datetime
+    connection: AsyncConnection, rows: Sequence[Row], to: Transition, now: datetime
 ) -> None:
     if rows:
         change = update(JOBS).where(JOBS.c.id.in_([row["id"] for row in rows]))

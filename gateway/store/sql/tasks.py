@@ -368,7 +368,8 @@ async def empty_tasks(
     found = await connection.execute(old.order_by(TASKS.c.job_id).limit(limit))
     ids = found.scalars().all()
     values = {**_FORGOTTEN, "body": None, "file": None, "emptied_at": now}
-    await connection.execute(update(TASKS).where(TASKS.c.job_id.in_(ids)).values(values))
+    if ids:
+        await connection.execute(update(TASKS).where(TASKS.c.job_id.in_(ids)).values(values))
     return len(ids)
 
 
@@ -419,7 +420,8 @@ async def end_unanswered(
     )
     ids = (await connection.execute(some)).scalars().all()
     values = {"state": "cancelled", "actor": "expired", "updated_at": now}
-    await connection.execute(update(JOBS).where(JOBS.c.id.in_(ids)).values(values))
+    if ids:
+        await connection.execute(update(JOBS).where(JOBS.c.id.in_(ids)).values(values))
     ended = [TaskSettlement(job_id=each, ending=CallEnding(outcome="cancelled")) for each in ids]
     await settle_tasks(connection, ended)
     return len(ids)

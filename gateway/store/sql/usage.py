@@ -103,7 +103,8 @@ class SqlUsage:
             if self._database.is_postgres:
                 ended = ended.with_for_update(skip_locked=True)
             ids = (await connection.execute(ended)).scalars().all()
-            await connection.execute(delete(LIMIT_COUNTERS).where(_C.id.in_(ids)))
+            if ids:
+                await connection.execute(delete(LIMIT_COUNTERS).where(_C.id.in_(ids)))
             return len(ids)
 
         return await self._database.write(remove)
