@@ -2,7 +2,7 @@
 
 from functools import partial
 from importlib.metadata import version
-from typing import Final
+from typing import Final, Self
 
 from litestar import Router
 from litestar.di import Provide
@@ -105,6 +105,13 @@ def offered_of(parts: Components, identification: Identification) -> OfferedAcce
     return OfferedAccess(parts.catalogue, parts.policy, identification, parts.audit)
 
 
+class _RegisteredOnce(Router):
+    """Litestar registers a deep copy of a router, for those that are registered more than once."""
+
+    def __deepcopy__(self, _copied: object) -> Self:
+        return self
+
+
 def operator_routes(
     parts: Components, identification: Identification, probe: CheckReadiness | None = None
 ) -> Router:
@@ -126,7 +133,7 @@ def operator_routes(
         metrics=parts.metrics,
         read_all=GatewayReadings(parts),
     )
-    return Router(
+    return _RegisteredOnce(
         "/",
         route_handlers=[EndpointController, JobController, ReadingController, WebhookController],
         dependencies={"parts": Provide(lambda: provided, sync_to_thread=False)},

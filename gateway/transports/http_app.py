@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any, Final, TypeAlias
 
 from litestar import Litestar, Request, Response, Router, asgi, get
+from litestar.config.app import AppConfig
 from litestar.config.cors import CORSConfig
 from litestar.exceptions import HTTPException, MethodNotAllowedException, NotFoundException
 from litestar.handlers import ASGIRouteHandler, HTTPRouteHandler
@@ -189,6 +190,11 @@ class Application(Litestar):
     def _get_default_plugins(plugins: list[PluginProtocol]) -> list[PluginProtocol]:
         """No plugin for Pydantic, which would load `pydantic.v1`, and none for attrs."""
         return plugins
+
+    @staticmethod
+    def _patch_opentelemetry_middleware(config: AppConfig) -> AppConfig:
+        """No middleware for OpenTelemetry. To look for it fails, again for each application."""
+        return config
 
 
 def _call_route(calls: CallTable) -> ASGIRouteHandler:
