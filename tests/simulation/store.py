@@ -6,10 +6,6 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from sqlalchemy.dialects.sqlite.aiosqlite import SQLiteDialect_aiosqlite
-from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
-from sqlalchemy.util import LRUCache
-
 from gateway.errors import StoreError
 from gateway.store.sql.database import Database
 from gateway.store.sql.sqlite import ReadingConnection, WritingConnection
@@ -49,29 +45,6 @@ class InlineReader(ReadingConnection):
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
         self._tx = self._thread = _Here()  # type: ignore[assignment]  # stands for both
-
-
-class _Dialect(SQLiteDialect_aiosqlite):
-    """Equal to all others, so that engines of all runs find what one of them has compiled."""
-
-    supports_statement_cache = True
-
-    def __hash__(self) -> int:
-        return 0
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Dialect)
-
-
-_compiled = LRUCache[Any, Any](2000)
-
-
-def create_engine(*arguments: Any, **options: Any) -> AsyncEngine:
-    """In place of `create_async_engine`: statements are compiled once in all runs."""
-    engine = create_async_engine(*arguments, **options)
-    engine.dialect.__class__ = _Dialect
-    engine.sync_engine._compiled_cache = _compiled
-    return engine
 
 
 class FaultyStore:

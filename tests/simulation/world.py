@@ -33,10 +33,12 @@ from gateway.settings import Settings, read_settings
 from gateway.store import reserving
 from gateway.store.sql import sqlite as sqlite_file
 from gateway.store.sql.database import Database
+from gateway.transports import http_app as transports
 from gateway.transports.http.connected import Client, name_client
+from tests.made_once import make_alike
 from tests.simulation.loop import LoopClock, SimulatedLoop
 from tests.simulation.outside import Effects, Endpoint, Upstream
-from tests.simulation.store import FaultyStore, InlineReader, InlineWriter, create_engine
+from tests.simulation.store import FaultyStore, InlineReader, InlineWriter
 
 KEY = "administrator-of-the-simulation-0123456789abcdef"
 PROVIDER_SECRET = "whsec_c2ltdWxhdGlvbi0wMTIzNDU2Nzg5YWJjZGVm"
@@ -182,12 +184,14 @@ class World:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(sqlite_file, "WritingConnection", InlineWriter)
             patch.setattr(sqlite_file, "ReadingConnection", InlineReader)
-            patch.setattr(sqlite_file, "create_async_engine", create_engine)
+            make_alike(patch)
             # What "kill -9" leaves is in the files: only the system's own end would lose more.
             quick = tuple(each.replace("FULL", "OFF") for each in sqlite_file._WRITER_PRAGMAS)
             patch.setattr(sqlite_file, "_WRITER_PRAGMAS", quick)
-            # Nobody asks an operator's routes: to make them is a tenth of a run.
+            # Nobody asks for these routes: to make them is a tenth of a run.
             patch.setattr(http_app, "operator_routes", lambda *_: [])
+            for name in ("card_routes", "page_routes", "operations_routes"):
+                patch.setattr(transports, name, lambda *_: [])
             patch.setattr(reloading, "imported_afresh", lambda _: nullcontext())
             patch.setattr(reloading.Settling, "plan", lambda *_: None)
             run = self.store.run_to_end(Database._run_to_end)
@@ -379,6 +383,7 @@ def _settings(data: Path, database: Path) -> Settings:
         "data": data,
         "database_url": f"sqlite:///{database}",
         "allowed_hosts": ("gateway.test",),
+        "aliases": False,
         "unauthenticated_requests_per_second": 1,
         "all_unauthenticated_requests_per_second": 1,
     }

@@ -32,6 +32,7 @@ from gateway.store.tables import Moment
 from gateway.workspace import tables_of
 from tests.conformance.entity_database import change
 from tests.conformance.entity_table import KIND, TABLE
+from tests.made_once import make_anew
 from tests.unit.tables import each_of
 
 DIALECTS = {"sqlite": sqlite.dialect(), "postgresql": postgresql.dialect()}
@@ -137,7 +138,10 @@ async def reloaded() -> "ref[Table]":
     return ref(table)
 
 
-async def test_nothing_is_kept_of_the_tables_of_an_earlier_generation() -> None:
+async def test_nothing_is_kept_of_the_tables_of_an_earlier_generation(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    make_anew(monkeypatch)
     table = await reloaded()
     gc.collect()
     assert table() is None
