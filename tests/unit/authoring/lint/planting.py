@@ -5,6 +5,7 @@ Those that are not found in company as they are to be found are judged again wit
 at last alone. No rule by which one of them is found may be broken by another one in its company.
 """
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,21 +14,32 @@ from typing import Any, Final
 import pytest
 import yaml
 
-from gateway.authoring.contracts.finding import Finding, errors
-from gateway.authoring.contracts.tree import read_tree
+from gateway.authoring.codegen.acceptance import client_findings
+from gateway.authoring.codegen.lowering import lower
+from gateway.authoring.contracts.finding import ContractRefused, Finding, errors
+from gateway.authoring.contracts.tree import SourceTree, read_tree
+from gateway.authoring.diff.changes import ContractChange
+from gateway.authoring.diff.facets import contract_facets
 from gateway.authoring.lint import lint
+from gateway.authoring.versions.bumps import Release, version_findings
+from gateway.authoring.versions.lock import FILE, lock_of, read_lock
 
 ASSETS: Final = Path(__file__).parents[3] / "assets" / "contracts"
 PLANTED: Final = ASSETS / "planted"
+RELEASED: Final = "of what was released"
 KINDS: Final = {
     "of files": ("files", "index", "shapes"),
     "of schemas": ("schemas", "references", "publication"),
     "of meaning": ("bindings", "events"),
     "of what is offered": ("offered", "tools", "upstreams", "workflows"),
+    RELEASED: ("clients", "versions"),
 }
 """The files of planted mistakes that keep each other company: checks of meaning skip what others
 have found."""
 COMPANY: Final = 6
+_RELEASE: Final = "released"
+_OF_ALL: Final = ("client/", "version/")
+"""Rules of contracts that are sound by themselves: `gateway lint` asks for them at last."""
 
 LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -78,7 +90,7 @@ def companies(mistakes: Sequence[Mistake]) -> list[list[Mistake]]:
 def _misjudged(schemas: Path, company: list[Mistake], verdicts: Verdicts) -> dict[str, str]:
     try:
         with _planted(schemas, company) as files:
-            wrong = _wrong(schemas, company, files, lint(read_tree(schemas), verdicts))
+            wrong = _wrong(schemas, company, files, _found(schemas, company, verdicts))
     except (AssertionError, ValueError) as error:  # a text is gone that is to be replaced or found
         wrong = {mistake["name"]: repr(error) for mistake in company}
     if not wrong or len(company) == 1:
@@ -88,6 +100,43 @@ def _misjudged(schemas: Path, company: list[Mistake], verdicts: Verdicts) -> dic
     return {
         name: why for each in halves for name, why in _misjudged(schemas, each, verdicts).items()
     }
+
+
+def _found(schemas: Path, company: list[Mistake], verdicts: Verdicts) -> Sequence[Finding]:
+    """What `gateway lint` says of the folder, as far as it matters to the company."""
+    tree = read_tree(schemas)
+    findings = lint(tree, verdicts)
+    is_of_all = any(mistake["expect"]["rule"].startswith(_OF_ALL) for mistake in company)
+    if errors(findings) or not is_of_all:
+        return findings
+    return [*findings, *_findings_of_all(schemas, tree)]
+
+
+def _findings_of_all(schemas: Path, tree: SourceTree) -> Iterator[Finding]:
+    contracts = lower(tree)
+    yield from client_findings(contracts)
+    try:
+        recorded = read_lock(schemas.parent)
+    except ContractRefused as refused:
+        yield from refused.findings
+        return
+    released = read_lock(schemas.parent / _RELEASE)
+    assert recorded is not None, "the lock was deleted"
+    assert released is not None, "the contracts were not released"
+    last = Release(released.lock, _RELEASE, _unproved)
+    yield from version_findings(recorded, contract_facets(contracts), last, None)
+
+
+def _unproved() -> Sequence[ContractChange]:
+    raise LookupError("only the lock of the release is kept")
+
+
+def release(schemas: Path) -> None:
+    """Write the `contracts.lock` of the folder, and keep it as that of the last release."""
+    text = lock_of(lower(read_tree(schemas)), {}).text()
+    for folder in (schemas.parent, schemas.parent / _RELEASE):
+        folder.mkdir(exist_ok=True)
+        (folder / FILE).write_text(text)
 
 
 def _wrong(
@@ -100,7 +149,7 @@ def _wrong(
         line = _expected_line(schemas, file, expect)
         fits = [each for each in findings if _is_expected(each, expect, file)]
         expected += fits
-        if [each.line for each in fits] != [line]:
+        if [each.line for each in fits] != [line] * expect.get("times", 1):
             wrong[mistake["name"]] = f"expected in {file} at line {line}, found {findings}"
         elif not _says(fits[0], expect):
             wrong[mistake["name"]] = f"it says {fits[0]}"
@@ -136,6 +185,8 @@ def _expected_line(schemas: Path, file: str, expect: Mapping[str, Any]) -> int:
 def _planted(schemas: Path, company: list[Mistake]) -> Iterator[list[str]]:
     """Spoil the folder for a while. Gives the files in which the findings must lie."""
     touched = {schemas / file for mistake in company for file in _touched(mistake)}
+    edits = (edit for mistake in company for edit in _edits(mistake))
+    touched |= {copy for edit in edits for copy, _ in _copies(schemas, edit)}
     before = {file: file.read_bytes() if file.is_file() else None for file in touched}
     try:
         yield [plant(schemas, mistake) for mistake in company]
@@ -174,11 +225,25 @@ def plant(schemas: Path, mistake: Mistake) -> str:
 
 
 def rewrite(schemas: Path, edit: Mapping[str, Any]) -> None:
-    """Replace a text of a file, which must be there."""
+    """Replace a text of a file, which must be there, and write the copies that it names."""
     file = schemas / edit["file"]
     text = file.read_text()
     assert edit["old"] in text, "the planted edit does not apply any more"
     file.write_text(text.replace(edit["old"], _replacement(edit), 1))
+    for copy, content in list(_copies(schemas, edit)):
+        copy.write_text(content)
+
+
+def _copies(schemas: Path, edit: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
+    """The files of a tool again under many names, each with its text. None if no edit says so."""
+    if "copies" not in edit:
+        return
+    whole = schemas / edit["copies"]
+    named = re.compile(rf"({whole.parent.name}[._]|\./){whole.name}\b")
+    for file in sorted(whole.parent.glob(f"{whole.name}.*")):
+        for number in range(edit["many"]["count"]):
+            copy = file.with_name(file.name.replace(whole.name, f"{whole.name}_{number}", 1))
+            yield copy, named.sub(rf"\g<0>_{number}", file.read_text())
 
 
 def _replacement(edit: Mapping[str, Any]) -> str:
@@ -189,7 +254,9 @@ def _replacement(edit: Mapping[str, Any]) -> str:
             depth = how["depth"]
             return f"{how['before']}{how['open'] * depth}{how['inside']}{how['close'] * depth}"
         case {"many": how}:
-            return how["before"] + "".join(how["each"] % number for number in range(how["count"]))
+            return how["before"] + "".join(
+                how["each"].replace("%d", str(number)) for number in range(how["count"])
+            )
     pytest.fail("the edit says nothing to write")
 
 
