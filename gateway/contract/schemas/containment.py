@@ -1,7 +1,7 @@
 """Whether one JSON Schema allows all that another allows: a proof, a counterexample, or neither."""
 
 from collections.abc import Callable, Iterator
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -44,6 +44,7 @@ class Undecided(Struct, frozen=True):
 
 
 Containment = Contained | Witness | Undecided
+_Parts = TypeVar("_Parts", list[Any], str)
 
 
 def containment(outer: Schema | bool, inner: Schema | bool, steps: int = STEPS) -> Containment:
@@ -139,7 +140,7 @@ def _smaller(value: Any) -> Iterator[Any]:
         for index, item in enumerate(value):
             yield from ([*value[:index], each, *value[index + 1 :]] for each in _simpler(item))
     elif isinstance(value, str):
-        yield from map("".join, _fewer(list(value)))
+        yield from _fewer(value)
     elif isinstance(value, int | float) and not isinstance(value, bool):
         yield from _nearer(value)
 
@@ -152,7 +153,7 @@ def _simpler(value: Any) -> Iterator[Any]:
     yield from _smaller(value)
 
 
-def _fewer(parts: list[Any]) -> Iterator[list[Any]]:
+def _fewer(parts: _Parts) -> Iterator[_Parts]:
     """`parts` without some that stand together: first without many, of a long list not one each."""
     size = len(parts)
     while size and size * _MOST_PIECES >= len(parts):

@@ -217,4 +217,7 @@ def _distinct(items: list[Any], length: int) -> list[Any]:
 
 def key_of(value: Any) -> str:
     """A text that is the same for equal values only, types included."""
-    return json.dumps(value, sort_keys=True)
+    return _encoded(value)
+
+
+_encoded: Final = json.JSONEncoder(sort_keys=True).encode

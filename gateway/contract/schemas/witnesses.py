@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from copy import copy
 from functools import lru_cache, partial
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, Final
 
 from msgspec import Struct
@@ -70,6 +70,25 @@ class _Level(Struct, frozen=True):
     """The schemas of this part on the way to the change, the outermost first."""
 
 
+class _Part(Struct):
+    """A part of the schema, with what its mutants share."""
+
+    schema: Any
+    key: str
+    admits: Callable[[Any], bool]
+    more: Iterator[Any]
+    """Its probes that are still to be made."""
+    made: list[tuple[Any, bool]] = []
+    """Its probes, each with whether it is admitted."""
+
+    def probes(self) -> Iterator[tuple[Any, bool]]:
+        """Its probes, made and judged once for all of its mutants."""
+        yield from self.made
+        for value in self.more:
+            self.made.append((value, self.admits(value)))
+            yield self.made[-1]
+
+
 class Search:
     """Finds how mutants of one schema differ from it."""
 
@@ -82,7 +101,8 @@ class Search:
         self._probes = Probes(self._definitions)
         self._uses = dict(_uses(schema))
         self._known: dict[tuple[str, str], list[Any]] = {}
-        self._made: dict[str, tuple[list[Any], Iterator[Any]]] = {}
+        self._parts: dict[str, _Part] = {}
+        self._parts_at: dict[_Place, _Part] = {}
         self._searches = self._vain = 0
         self._trusts_parts = not any(
             keyword in part for _, part in subschemas(schema) for keyword in _ANNOTATION_READERS
@@ -130,15 +150,26 @@ class Search:
 
     def _embedded(self, mutant: Mutant, levels: list[_Level]) -> Iterator[tuple[bool, tuple[Any]]]:
         """Values of the whole that tell the two, each with whether only the mutant admits it."""
-        place = levels[-1].places[0]
-        before, after = self._part(self._schema, place), self._part(mutant.schema, place)
-        for local in self._local(before, after, [*self._given(levels)]):
+        for local in self._local(mutant, levels):
             whole = self._whole(mutant, levels, local)
             if whole is not None:
                 yield self.judge(mutant)(whole[0]), whole
 
     def _part(self, schema: Schema, place: _Place) -> Any:
         return part_of(schema, follow(schema, pointer_of(place)))
+
+    def _before(self, levels: list[_Level]) -> _Part:
+        """The part at the end of `levels`. Equal parts of several places are one."""
+        place = levels[-1].places[0]
+        if place not in self._parts_at:
+            before = self._part(self._schema, place)
+            key = key_of(before)
+            if key not in self._parts:
+                schema = _as_schema(before)
+                probes = self._probes.of(before, [*self._given(levels)])
+                self._parts[key] = _Part(schema, key, Validator(schema).admits, probes)
+            self._parts_at[place] = self._parts[key]
+        return self._parts_at[place]
 
     def _given(self, levels: list[_Level]) -> Iterator[Any]:
         """What the bases have at the end of `levels`."""
@@ -149,49 +180,20 @@ class Search:
                     value = value[level.key]
                 yield value
 
-    def _local(self, before: Any, after: Any, given: list[Any]) -> list[Any]:
-        """A probe that only `after` admits, and one that only `before` does, each if there is one.
+    def _local(self, mutant: Mutant, levels: list[_Level]) -> list[Any]:
+        """A probe of the part that only the mutant admits, and one that it alone refuses.
 
-        What is proved not to be there is not looked for.
+        Each if there is one. What is proved not to be there is not looked for.
         """
-        key = key_of(before), key_of(after)
+        place = levels[-1].places[0]
+        before, after = self._before(levels), self._part(mutant.schema, place)
+        key = before.key, key_of(after)
         if key not in self._known:
-            self._known[key] = [*self._told_apart(before, after, given)]
+            schema = _as_schema(after)
+            admits = Validator(schema).admits if place else self.judge(mutant)
+            probes = self._probes.of(after, [*self._given(levels)])
+            self._known[key] = [*_told_apart(before, _Part(schema, key[1], admits, probes))]
         return self._known[key]
-
-    def _told_apart(self, before: Any, after: Any, given: list[Any]) -> Iterator[Any]:
-        one, other = _as_schema(before), _as_schema(after)
-        sought = {True: True, False: True}
-        is_large = max(map(len, (key_of(before), key_of(after)))) > _MAX_PROVED
-        if not is_large:
-            sought = {True: not covers(one, other), False: not covers(other, one)}
-        found = False
-        was_admitted, is_admitted = Validator(one).admits, Validator(other).admits
-        most = _MAX_PROBES // 10 if is_large else _MAX_PROBES
-        for is_last, value in islice(self._probes_of(before, after, given), most):
-            # What only one of two admits is searched for in more places than a second example.
-            if not any(sought.values()) or (is_last and not all(sought.values()) and found):
-                break
-            is_more = is_admitted(value)
-            if sought[is_more] and was_admitted(value) is not is_more:
-                sought[is_more] = False
-                found = True
-                yield value
-
-    def _probes_of(self, before: Any, after: Any, given: list[Any]) -> Iterator[tuple[bool, Any]]:
-        """The probes of both, each with whether it is of `after`.
-
-        Those of `before` are made once for all of its mutants.
-        """
-        key = key_of(before)
-        if key not in self._made:
-            self._made[key] = [], self._probes.of(before, given)
-        made, more = self._made[key]
-        yield from ((False, each) for each in made)
-        for value in more:
-            made.append(value)
-            yield False, value
-        yield from ((True, each) for each in self._probes.of(after, given))
 
     def _proved(self, mutant: Mutant, levels: list[_Level]) -> Told:
         """What is proved of the part at the end of `levels`, or found at last."""
@@ -338,6 +340,28 @@ def _uses(schema: Schema) -> Iterator[tuple[str, _Place]]:
 
 def _is_valid(schema: Any, value: Any) -> bool:
     return schema if isinstance(schema, bool) else admits(schema, value)
+
+
+def _told_apart(before: _Part, after: _Part) -> Iterator[Any]:
+    sought = {True, False}
+    is_large = max(len(before.key), len(after.key)) > _MAX_PROVED
+    if not is_large:
+        ways = (True, before, after), (False, after, before)
+        sought = {is_more for is_more, one, other in ways if not covers(one.schema, other.schema)}
+    most = _MAX_PROBES // 10 if is_large else _MAX_PROBES
+    others = ((value, None) for value in after.more)
+    found = False
+    for value, known in islice(chain(before.probes(), others), most):
+        # What only one of two admits is searched for in more places than a second example.
+        if not sought or (found and known is None):
+            break
+        is_more = after.admits(value)
+        if is_more in sought:
+            was_admitted = before.admits(value) if known is None else known
+            if was_admitted is not is_more:
+                sought.discard(is_more)
+                found = True
+                yield value
 
 
 @lru_cache(maxsize=4096)
