@@ -1,6 +1,8 @@
 """A write that has begun over stdio goes on to its end, though its host cancels it."""
 
 import asyncio
+import gc
+import io
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -11,6 +13,7 @@ import pytest
 from mcp import Client
 
 from gateway.contract.operation import Effect
+from gateway.transports.stdio.server import run_on_stdio
 from tests.interaction.conftest import Handlers
 from tests.interaction.local import serve_locally
 from tests.standard_streams import Pipes, host, on_pipes
@@ -86,3 +89,41 @@ async def test_a_server_that_is_stopped_does_not_wait_for_it(site: Any) -> None:
         await asyncio.gather(pipes.serving, return_exceptions=True)
 
     assert site.handlers.cancelled
+
+
+class _Slow:
+    """A server that takes a moment to stop, in which a message of its host arrives."""
+
+    def __init__(self) -> None:
+        self.begun = asyncio.Event()
+        self.stopping = asyncio.Event()
+
+    def create_initialization_options(self) -> None:
+        return None
+
+    async def run(self, _incoming: object, outgoing: Any, _options: object) -> None:
+        self.begun.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            self.stopping.set()
+            await asyncio.sleep(0.01)
+            await outgoing.aclose()
+
+    async def lines(self, _max_bytes: int) -> AsyncIterator[bytes]:
+        await self.stopping.wait()
+        yield json.dumps(CANCELLED).encode() + b"\n"
+
+    def output(self) -> Any:
+        return anyio.wrap_file(io.StringIO())
+
+
+async def test_a_message_that_comes_while_the_server_stops_is_no_error() -> None:
+    server = _Slow()
+    running = asyncio.create_task(run_on_stdio(server, 1000, pipes=server))
+    await server.begun.wait()
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    # What was not closed is a warning, and so an error.
+    gc.collect()

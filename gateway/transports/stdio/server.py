@@ -4,7 +4,12 @@ import asyncio
 import logging
 from collections import Counter
 from collections.abc import AsyncIterator, Coroutine, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from contextlib import (
+    AbstractAsyncContextManager,
+    AsyncExitStack,
+    asynccontextmanager,
+    suppress,
+)
 from functools import partial
 from typing import Any, Final, Protocol
 
@@ -304,7 +309,9 @@ async def run_on_stdio(
         stdout=used.output(),
     )
     try:
-        async with streams as (incoming, outgoing), incoming:
+        async with AsyncExitStack() as after, streams as (incoming, outgoing):
+            # A message may come while this stops: its sender is ended before the stream is closed.
+            await after.enter_async_context(incoming)
             lines.outgoing = outgoing
             work = server.run(
                 unanswered.reading(incoming),  # type: ignore[arg-type]  # it is iterated and closed
