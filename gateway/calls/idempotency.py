@@ -212,7 +212,9 @@ class CallLeases:
     def _begin(self) -> None:
         self._next = None
         if self._running or self._late or self._abandoned:
-            self._extending = asyncio.create_task(self._extend())
+            # One at a time: if the store is slow, a lease of before must not replace a later one.
+            if self._extending is None or self._extending.done():
+                self._extending = asyncio.create_task(self._extend())
             self._plan()
 
     async def _extend(self) -> None:

@@ -225,6 +225,36 @@ async def test_a_failed_call_whose_key_could_not_be_released_is_released_later(
     await once.close()
 
 
+async def test_leases_are_extended_once_at_a_time(
+    store: SqlStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls, asked, release = store.keyed_calls, [], asyncio.Event()
+    extend = calls.extend
+
+    async def slow_extend(*call: Any) -> None:
+        asked.append(call)
+        await release.wait()
+        await extend(*call)
+
+    monkeypatch.setattr(calls, "extend", slow_extend)
+    once = Once(calls, described, CallLeases(calls, lease_seconds=60, extend_seconds=0.001))
+    end = asyncio.Event()
+
+    async def slow() -> Result:
+        await end.wait()
+        return Result({"n": 1}, b'{"n":1}', "mock")
+
+    running = asyncio.create_task(once.answer(call(), slow))
+    await eventually(lambda: asyncio.sleep(0, asked or None))
+    await asyncio.sleep(0.1)
+    assert len(asked) == 1
+    release.set()
+    await eventually(lambda: asyncio.sleep(0, asked[1:] or None))
+    end.set()
+    await running
+    await once.close()
+
+
 async def test_a_call_that_takes_longer_than_its_lease_keeps_it(
     timed_store: SqlStore, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
