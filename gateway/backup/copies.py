@@ -184,6 +184,10 @@ class ServerRestore:
         else:
             await self._migrate(copy.revisions, self._tables.entities)
         names = ", ".join(_quoted(name) for name in copy.columns)
+        # A gateway would end a session of its own name that waits for rows, as if it had frozen.
+        await self._connection.execute(
+            text("SET LOCAL application_name = 'contract-gateway restore'")
+        )
         await self._connection.execute(text("SET LOCAL statement_timeout = 0"))
         await self._connection.execute(text("SET LOCAL idle_in_transaction_session_timeout = 0"))
         driver = await self._driver()

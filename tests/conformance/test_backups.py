@@ -1,6 +1,6 @@
 """Copies of a database of each engine, and what a restore does with a place that is taken."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -22,10 +22,12 @@ from gateway.backup.restoring import restore_backup
 from gateway.backup.state import SavedDatabase, SavedState
 from gateway.backup.taking import take_backup
 from gateway.calls.jobs.running import CallRun
+from gateway.clock import SystemClock
 from gateway.errors import StoreError
 from gateway.jobs.outcome import Failed, Finished
 from gateway.store.migrations.upgrade import upgrade
 from gateway.store.records import RESTORED, Changes, NewCall, NewEvent, NewTask
+from gateway.store.sql.database import Database
 from gateway.store.sql.engine import open_store
 from gateway.store.sql.engines import engines_at
 from tests.postgres import empty_database, run
@@ -282,6 +284,37 @@ async def test_a_second_commit_that_fails_says_which_database_is_to_be_emptied(
     with pytest.raises(StoreError, match="the workspace database was restored: empty that one"):
         await restore_backup(file, both(new, tmp_path / "new"), PASSPHRASE, lambda _: None)
     assert list((tmp_path / "new").iterdir()) == []
+
+
+@pytest.mark.postgres
+@pytest.mark.parametrize("urls", ["postgres"], indirect=True)
+async def test_a_restore_that_waits_for_rows_is_not_ended_as_a_frozen_process(
+    urls: tuple[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As the sweep of a gateway ends what waits within a statement."""
+    old, new = urls
+    await run(old, KEY)
+    await taken(old, tmp_path)
+    engines = engines_at(new)
+    sweeping = Database(engines, SystemClock())
+    add, names = ServerRestore.add, set[str]()
+
+    async def slowly(
+        restore: ServerRestore, table: str, columns: Sequence[str], rows: AsyncIterator[bytes]
+    ) -> None:
+        async def swept() -> AsyncIterator[bytes]:
+            async for each in rows:
+                await sweeping.end_frozen()
+                names.add(table)
+                yield each
+
+        await add(restore, table, columns, swept())
+
+    monkeypatch.setattr("gateway.store.sql.database.IDLE_SECONDS", 0.0)
+    monkeypatch.setattr(ServerRestore, "add", slowly)
+    await restored(new, tmp_path)
+    await engines.dispose()
+    assert "agent_keys" in names
 
 
 @pytest.mark.postgres

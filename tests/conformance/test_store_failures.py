@@ -4,6 +4,7 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
+import asyncpg
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
@@ -212,6 +213,108 @@ async def test_every_connection_waits_for_the_disk_and_for_nobody_for_ever(migra
     await engines.dispose()
 
     assert found == {"synchronous_commit": "on", "lock_timeout": "5s", "statement_timeout": "30s"}
+
+
+class Frozen:
+    """A write whose process freezes while a statement is prepared in it, until it thaws.
+
+    The driver has sent the statement, and not yet its values. For the server it does not matter
+    whether the process is stopped or only sends nothing.
+    """
+
+    def __init__(self, store: SqlStore, lock: str) -> None:
+        self.store, self.lock = store, lock
+        self.begun, self.thaw = asyncio.Event(), asyncio.Event()
+
+    async def write(self) -> None:
+        await self.store.database.write(self._work)
+
+    async def _work(self, connection: Any, _now: object) -> None:
+        await connection.execute(text(self.lock))
+        raw = await connection.get_raw_connection()
+        await raw.driver_connection.prepare("select state from jobs where id = $1")
+        self.begun.set()
+        await self.thaw.wait()
+        await connection.execute(text("update jobs set actor = 'late'"))
+
+
+ROWS = "update jobs set actor = 'first'"
+TURN = "select pg_advisory_xact_lock(1)"
+"""As the sequencer of events takes it, before its transaction writes."""
+
+
+@pytest.mark.postgres
+@pytest.mark.parametrize("lock", [ROWS, TURN])
+async def test_a_process_that_froze_within_a_statement_gives_its_locks_back(
+    migrated_url, monkeypatch, lock
+) -> None:
+    """The sweep of another gateway ends its transaction, and its caller may try again."""
+    store, other = await open_store(migrated_url), await open_store(migrated_url)
+    await put(store, message(1))
+    frozen = Frozen(store, lock)
+    writing = asyncio.create_task(frozen.write())
+    await frozen.begun.wait()
+    with pytest.raises(asyncpg.LockNotAvailableError):
+        await run(migrated_url, f"set lock_timeout = '100ms'; {lock}")
+
+    monkeypatch.setattr("gateway.store.sql.database.IDLE_SECONDS", 0.0)
+    await other.queue.sweep(10, 0.0, lambda _: NOTHING)
+    await asyncio.wait_for(run(migrated_url, lock), PATIENCE_SECONDS)
+
+    frozen.thaw.set()
+    with pytest.raises(StoreError) as lost:
+        await writing
+    assert type(lost.value) is StoreError  # 503: try again
+    [job] = await other.queue.jobs(Page())
+    assert job.actor != "late"
+    await store.close()
+    await other.close()
+
+
+@pytest.mark.postgres
+@pytest.mark.parametrize("name", ["contract-gateway", "contract-gateway restore"])
+async def test_a_statement_that_begins_or_a_restore_is_not_taken_for_a_frozen_process(
+    migrated_url, monkeypatch, name
+) -> None:
+    """The rows of a restore may come for hours, within one statement."""
+    store = await open_store(migrated_url)
+    await put(store, message(1))
+    frozen = Frozen(store, f"set local application_name = '{name}'")
+    writing = asyncio.create_task(frozen.write())
+    await frozen.begun.wait()
+
+    if name.endswith("restore"):
+        monkeypatch.setattr("gateway.store.sql.database.IDLE_SECONDS", 0.0)
+    await store.queue.sweep(10, 0.0, lambda _: NOTHING)
+
+    frozen.thaw.set()
+    await writing
+    [job] = await store.queue.jobs(Page())
+    assert job.actor == "late"
+    await store.close()
+
+
+@pytest.mark.postgres
+async def test_a_server_that_ends_no_session_is_swept_all_the_same(
+    migrated_url, monkeypatch, caplog
+) -> None:
+    store = await open_store(migrated_url)
+    await put(store, message(1))
+    await claim(store, lease=0)
+    frozen = Frozen(store, TURN)
+    writing = asyncio.create_task(frozen.write())
+    await frozen.begun.wait()
+
+    monkeypatch.setattr("gateway.store.sql.database.IDLE_SECONDS", 0.0)
+    monkeypatch.setattr("gateway.store.sql.database._END", text("select nowhere(:pid)"))
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        while "was not ended" not in caplog.text:
+            assert await store.queue.sweep(10, 0.0, lambda _: NOTHING) in {(1, 0), (0, 0)}
+
+    assert ("webhook", "processing") not in await job_counts(store)
+    frozen.thaw.set()
+    await writing
+    await store.close()
 
 
 @pytest.mark.postgres

@@ -127,8 +127,7 @@ async def receive(store: SqlStore, *orders: dict[str, Any]) -> list[str]:
 async def freeze(process: WorkerProcess, store: SqlStore) -> None:
     """Stop it between two transactions, so that it keeps no row locked.
 
-    PostgreSQL ends a transaction that is idle, but not one whose statement is prepared and has no
-    values yet (`scripts/chaos/takeover.py` stops at any moment).
+    Its transaction is ended only after 20 s (`scripts/chaos/takeover.py` stops at any moment).
     """
 
     async def look(connection: AsyncConnection) -> bool:

@@ -19,7 +19,7 @@ from copy import copy
 from datetime import datetime, timedelta
 from typing import Any, Final, TypeAlias, TypeVar, cast
 
-from sqlalchemy import UpdateBase, func, literal_column, select, update
+from sqlalchemy import UpdateBase, func, literal_column, select, text, update
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 from sqlmodel import SQLModel
@@ -31,7 +31,13 @@ from gateway.errors import StoreError
 from gateway.job_policy import LONGEST_HEARTBEAT_SECONDS
 from gateway.store.grouping import GroupWriter, Ticket, is_to_end
 from gateway.store.protocols import StoreDamaged
-from gateway.store.sql.engines import Engines, failures, is_serialization_failure
+from gateway.store.sql.engines import (
+    IDLE_SECONDS,
+    Engines,
+    explain,
+    failures,
+    is_serialization_failure,
+)
 from gateway.store.sql.plans import NO_VALUES, Plans, Query, Ready, Row
 from gateway.store.sql.sqlite import ReadingConnection, driver_of, transaction
 from gateway.store.tables import CLAIMED, EVENTS, JOBS, READY, WEBHOOKS, Moment
@@ -66,6 +72,18 @@ _SERVER_TIME: Final = select(
     # now() would be the start of the transaction.
     literal_column("(extract(epoch FROM clock_timestamp()) * 1000000)::bigint", Moment)
 )
+_FROZEN: Final = text("""
+    SELECT pid FROM pg_stat_activity
+    WHERE datname = current_database() AND usename = current_user
+    AND application_name = current_setting('application_name')
+    AND state = 'active' AND wait_event_type = 'Client'
+    AND (wait_event = 'ClientRead' OR backend_xid IS NOT NULL)
+    AND state_change < clock_timestamp() - make_interval(secs => :seconds)
+""")
+"""Sessions of gateways that wait for their process in a statement: for the rest of the statement,
+or to send the rows of a transaction that writes. Whoever only reads many rows may be slow.
+A restore and a migration have other names."""
+_END: Final = text("SELECT pg_terminate_backend(:pid)")
 _Write: TypeAlias = Ticket[_Change, Any]
 
 
@@ -268,6 +286,16 @@ class Database:
         if not self.is_postgres:
             return self.own_time
         return (await connection.execute(_SERVER_TIME)).scalar_one()
+
+    async def end_frozen(self) -> None:
+        """End the transactions that processes left open when they froze within a statement.
+
+        They would keep their rows locked until the process goes on. For PostgreSQL they are not
+        idle, and a limit of a statement does not interrupt what waits for the client: the driver
+        sends a statement, and its values only when the answer is there.
+        """
+        if self.is_postgres:
+            await self.read(_end_frozen)
 
     @property
     def own_time(self) -> datetime:
@@ -497,6 +525,17 @@ async def bring_forward(connection: AsyncConnection, now: datetime) -> None:
     end = now + _HEARTBEAT
     held = update(JOBS).where(CLAIMED, JOBS.c.lease_until > end)
     await connection.execute(held.values(lease_until=end))
+
+
+async def _end_frozen(connection: AsyncConnection) -> None:
+    found = await connection.execute(_FROZEN, {"seconds": IDLE_SECONDS})
+    for pid in found.scalars().all():
+        _log.warning("a gateway has frozen within a transaction: its session %d is ended", pid)
+        try:
+            await connection.execute(_END, {"pid": pid})
+        except DBAPIError as error:
+            # A server may not allow it. All else of a sweep can be done.
+            _log.error("session %d was not ended: the database %s", pid, explain(error))
 
 
 async def _nothing(_connection: AsyncConnection, _now: datetime) -> None:

@@ -91,6 +91,8 @@ MEMORY_URL: Final = "memory:"
 POSTGRES_PREFIXES: Final = ("postgresql://", "postgres://")
 CONNECT_SECONDS: Final = 5.0
 STATEMENT_SECONDS: Final = 30.0
+IDLE_SECONDS: Final = 20.0
+"""How long a transaction may wait for its process. It is less than a lease."""
 _CONNECTIONS: Final = 10
 _FORMS: Final = "sqlite:///<path>, postgresql://<user>@<host>/<database> or memory:"
 _DURABLE: Final = frozenset({"on", "remote_apply"})
@@ -104,10 +106,12 @@ _SERVER_SETTINGS: Final = {
     # queue must not be kept for the full one.
     "plan_cache_mode": "force_custom_plan",
     # A process that hangs in a transaction would keep its rows locked for all others.
-    "idle_in_transaction_session_timeout": "20s",
+    "idle_in_transaction_session_timeout": f"{IDLE_SECONDS:.0f}s",
 }
 _MAINTENANCE: Final = {
     **_SERVER_SETTINGS,
+    # Nobody ends its transactions as those of a frozen process.
+    "application_name": "contract-gateway maintenance",
     # Wait only a short time to alter a table: other statements wait behind the one that waits.
     "lock_timeout": "2s",
     # Building an index of millions of rows takes minutes, and no other start may run meanwhile.

@@ -284,6 +284,8 @@ class SqlQueue:
     async def sweep(
         self, limit: int, backoff_seconds: float, on_dead: Callable[[Job], Changes]
     ) -> tuple[int, int]:
+        # First: a worker that froze may keep the rows of its jobs locked.
+        await self._database.end_frozen()
         sweep = Sweep(limit, timedelta(seconds=backoff_seconds), on_dead)
         return await self._database.write(
             lambda to, now: sweep_expired(to, self._target, sweep, now)
