@@ -14,6 +14,10 @@ from gateway.store.records import Backlog
 
 _FRESH_SECONDS: Final = 2.0
 """Scrapes within this time share the readings of the database."""
+_FRESH_FOR: Final = 10
+"""They are shared for so many times as long as the reading took, because it counts every dead
+letter: a million take a second."""
+_OLDEST_SECONDS: Final = 60.0
 
 
 class GatewayReadings:
@@ -23,14 +27,17 @@ class GatewayReadings:
         self._parts = parts
         self._lock = asyncio.Lock()
         self._backlog: list[Backlog] | None = None
-        self._read_at = -inf
+        self._due_at = -inf
 
     async def __call__(self) -> Sequence[Reading]:
         """What waits now. The jobs are missing while the database cannot be read."""
         async with self._lock:
-            if time.monotonic() - self._read_at >= _FRESH_SECONDS:
+            begun = time.monotonic()
+            if begun >= self._due_at:
                 self._backlog = await self._read()
-                self._read_at = time.monotonic()
+                took = 0.0 if self._backlog is None else time.monotonic() - begun
+                fresh = min(max(took * _FRESH_FOR, _FRESH_SECONDS), _OLDEST_SECONDS)
+                self._due_at = time.monotonic() + fresh
         return [*self.of_process(), *_of_jobs(self._backlog)]
 
     def of_process(self) -> Sequence[Reading]:

@@ -18,7 +18,7 @@ from gateway.cli.top import Scrape, parsed, snapshot
 from gateway.errors import StoreError
 from gateway.jobs.outcome import Failed, Finished, Outcome, Released
 from gateway.settings import read_settings
-from gateway.store.records import Claim, Failure
+from gateway.store.records import Backlog, Claim, Failure
 from gateway.transports.connections.bounds import Shared
 from tests.interaction.operated import operated
 
@@ -86,6 +86,8 @@ async def test_requests_of_operators_are_no_calls(watched: Watched) -> None:
 async def test_work_is_counted_while_the_database_answers(
     watched: Watched, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("gateway.app.readings._FRESH_SECONDS", 0.0)
+    monkeypatch.setattr("gateway.app.readings._FRESH_FOR", 0)
     found = await watched.samples()
     assert found["gateway_store_readable", ()] == 1
 
@@ -93,8 +95,49 @@ async def test_work_is_counted_while_the_database_answers(
         raise StoreError("gone")
 
     monkeypatch.setattr(watched.gateway.parts.store.queue, "backlog", fail)
-    monkeypatch.setattr("gateway.app.readings._FRESH_SECONDS", 0.0)
     assert (await watched.samples())["gateway_store_readable", ()] == 0
+
+
+class SlowCount:
+    """A database that counts its jobs for some seconds, by a clock that only a test moves."""
+
+    def __init__(self) -> None:
+        self.moment = 0.0
+        self.takes = 0.0
+        self.counts = 0
+        self.answers = True
+
+    def monotonic(self) -> float:
+        return self.moment
+
+    async def backlog(self) -> list[Backlog]:
+        self.counts += 1
+        self.moment += self.takes
+        if not self.answers:
+            raise StoreError("gone")
+        return []
+
+
+@pytest.mark.parametrize(
+    ("takes", "answers", "kept"),
+    [(0.001, True, 2.0), (1.0, True, 10.0), (30.0, True, 60.0), (30.0, False, 2.0)],
+)
+async def test_a_count_that_takes_long_is_seldom_made(
+    watched: Watched, monkeypatch: pytest.MonkeyPatch, takes: float, answers: bool, kept: float
+) -> None:
+    """Millions of dead letters keep no processor busy. A database that is back is seen at once."""
+    slow = SlowCount()
+    slow.takes, slow.answers = takes, answers
+    monkeypatch.setattr("gateway.app.readings.time", slow)
+    monkeypatch.setattr(watched.gateway.parts.store.queue, "backlog", slow.backlog)
+
+    await watched.samples()
+    slow.moment += kept - 0.5
+    await watched.samples()
+    assert slow.counts == 1
+    slow.moment += 0.5
+    await watched.samples()
+    assert slow.counts == 2
 
 
 async def test_figures_have_the_names_of_the_base_server(watched: Watched) -> None:
