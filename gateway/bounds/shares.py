@@ -244,24 +244,28 @@ def _oldest_waiting(connections: _Connections) -> Connected | None:
 
 
 class LoopTurns:
-    """One part of the work is done in each pass of the event loop, so others go on meanwhile.
+    """A few parts of the work are done in each pass of the event loop, so others go on meanwhile.
 
     The owners of the work take turns, and so do the parts of each. So an owner with much work
     delays the others by one part each.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, at_once: int = 1) -> None:
+        """`at_once`: how many parts are done in a pass."""
+        self._at_once = at_once
         self._waiting: OrderedDict[Hashable, deque[Callable[[], None]]] = OrderedDict()
         """By owner, that whose turn is next first. One that has had its turn keeps its place."""
         self._parts = 0
         """How many wait."""
+        self._done = 0
+        """How many were done in this pass."""
+        self._is_planned = False
 
     def wait(self, owner: Hashable, work: Callable[[], None]) -> None:
         """Do `work` when it is its turn. It must not fail."""
-        if not self._parts:
-            self._plan()
         self._parts += 1
         self._waiting.setdefault(owner, deque()).append(work)
+        self._plan()
 
     async def turn(self, owner: Hashable) -> None:
         """Return when it is the turn of `owner`."""
@@ -269,10 +273,29 @@ class LoopTurns:
         self.wait(owner, partial(_end, turn))
         await turn
 
-    def _plan(self) -> None:
-        asyncio.get_running_loop().call_soon(self._take_turn)
+    def take(self) -> bool:
+        """Whether there is room in this pass, which is taken. If not, `turn` waits for it."""
+        if self._parts or self._done >= self._at_once:
+            return False
+        self._done += 1
+        self._plan()
+        return True
 
-    def _take_turn(self) -> None:
+    def _plan(self) -> None:
+        if not self._is_planned:
+            self._is_planned = True
+            asyncio.get_running_loop().call_soon(self._begin_pass)
+
+    def _begin_pass(self) -> None:
+        self._is_planned = False
+        self._done = 0
+        while self._parts and self._done < self._at_once:
+            self._done += 1
+            self._take()()
+        if self._done:
+            self._plan()
+
+    def _take(self) -> Callable[[], None]:
         owner, parts = self._waiting.popitem(last=False)
         while not parts:
             owner, parts = self._waiting.popitem(last=False)
@@ -280,10 +303,9 @@ class LoopTurns:
         self._parts -= 1
         if self._parts:
             self._waiting[owner] = parts
-            self._plan()
         else:
             self._waiting.clear()
-        work()
+        return work
 
 
 def _end(turn: asyncio.Future[None]) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from contextlib import AsyncExitStack
+from functools import partial
 from typing import Final
 
 from msgspec.structs import replace
@@ -9,7 +10,7 @@ from msgspec.structs import replace
 from gateway.app.parts.foundation import Carried, likeness
 from gateway.backends.base import Backend
 from gateway.backends.http.live import LiveBackend
-from gateway.backends.http.replies import ReplyLimits
+from gateway.backends.http.replies import ENDS_AT_ONCE, ReplyLimits
 from gateway.backends.mock.application import MockApplication, MockOptions, open_mock
 from gateway.backends.mock.backend import MockBackend
 from gateway.bounds.shares import LoopTurns, ReplyBudget
@@ -56,6 +57,7 @@ def open_connections(
         max_bytes=settings.reply_max_bytes,
         budget=carried.same(lambda: ReplyBudget(*sizes), "replies", sizes),
         turns=carried.same(LoopTurns, "turns of replies"),
+        ends=carried.same(partial(LoopTurns, ENDS_AT_ONCE), "ends of calls"),
     )
     connections = {
         name: replace(

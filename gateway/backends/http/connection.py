@@ -140,6 +140,8 @@ class UpstreamSocket(asyncio.BufferedProtocol):
         self._transport.write(message)
         try:
             reply = await self._reply
+            if not self._limits.ends.take():
+                await self._limits.ends.turn(caller)
             if self._content_coding in _PLAIN or self._limits.excerpt_seconds is not None:
                 return reply
             body = await unpacked(self._body, self._limits.max_bytes)

@@ -73,10 +73,10 @@ class Turn:
         return self._counts.is_busier(self._number, count)
 
 
-_ACCEPTED_AT_ONCE: Final = 64
-"""The most connections accepted before the event loop does other work."""
-_OPENED_AT_ONCE: Final = 4
-"""The most of them that are opened. Opening one costs ten times as much as holding one."""
+_ACCEPTED_AT_ONCE: Final = 16
+"""The most connections accepted, and looked at, before the event loop does other work."""
+_OPENED_AT_ONCE: Final = 2
+"""The most of them that are opened. What follows is a request, which costs much more."""
 _PEEKED_BYTES: Final = 4096
 """In which a proxy names its client."""
 _APART_SECONDS: Final = 0.002
@@ -129,6 +129,8 @@ class Acceptor:
         """The accepted connections that are to be opened."""
         self._silent: dict[socket.socket, asyncio.TimerHandle] = {}
         """Those of proxies of which nothing has come, with what closes them. Oldest first."""
+        self._spoken: deque[tuple[socket.socket, str]] = deque()
+        """Those of proxies, each with its host, of which something has come."""
         self._is_opening = False
         """Whether more of them are opened when the event loop has done other work."""
         self._waiting: asyncio.TimerHandle | None = None
@@ -138,6 +140,8 @@ class Acceptor:
 
     def close(self) -> None:
         """Stop accepting. Open what was accepted, and refuse the connections that are held."""
+        while self._spoken:
+            self._look(*self._spoken.popleft())
         for silent in list(self._silent):
             self._drop_silent(silent)
         while self._arrived:
@@ -171,7 +175,7 @@ class Acceptor:
 
     def _accept(self) -> None:
         for _ in range(_ACCEPTED_AT_ONCE):
-            if len(self._arrived) >= self._limits.max_held:
+            if len(self._arrived) + len(self._spoken) >= self._limits.max_held:
                 break
             try:
                 accepted, (host, *_) = self._listener.accept()
@@ -187,14 +191,20 @@ class Acceptor:
         self._begin_to_open()
 
     def _begin_to_open(self) -> None:
-        if not self._is_opening:
-            self._open_some()
+        if not self._is_opening and (self._arrived or self._spoken):
+            self._is_opening = True
+            self._loop.call_soon(self._open_some)
 
     def _open_some(self) -> None:
-        """Open connections in turns of their hosts, and more of them a pass later."""
+        """Open connections in turns of their hosts, and more of them a pass later.
+
+        However many speak at once, all others have their turn between two passes.
+        """
+        for _ in range(min(_ACCEPTED_AT_ONCE, len(self._spoken))):
+            self._look(*self._spoken.popleft())
         for _ in range(min(_OPENED_AT_ONCE, len(self._arrived))):
             self._arrived.take().begin()
-        self._is_opening = bool(self._arrived)
+        self._is_opening = bool(self._arrived or self._spoken)
         if self._is_opening:
             self._loop.call_soon(self._open_some)
 
@@ -240,7 +250,7 @@ class Acceptor:
 
     def _hear(self, accepted: socket.socket, host: str) -> None:
         self._forget_silent(accepted)
-        self._look(accepted, host)
+        self._spoken.append((accepted, host))
         self._begin_to_open()
 
     def _drop_silent(self, accepted: socket.socket) -> None:

@@ -190,3 +190,18 @@ async def test_who_is_cancelled_loses_the_turn():
     waits.cancel()
     await turns.turn("one")
     assert waits.cancelled()
+
+
+async def test_what_finds_room_does_not_wait_and_the_rest_takes_turns():
+    turns = LoopTurns(at_once=2)
+    assert [turns.take() for _ in range(3)] == [True, True, False]
+    done = []
+    for owner in ("much", "much", "much", "little"):
+        turns.wait(owner, partial(done.append, owner))
+    await asyncio.sleep(0)
+    assert done == ["much", "little"]
+    assert not turns.take(), "it would go before those that wait"
+    await asyncio.sleep(0)
+    assert done == ["much", "little", "much", "much"]
+    await asyncio.sleep(0)
+    assert turns.take()

@@ -4,13 +4,19 @@ import asyncio
 import gzip
 import socket
 import threading
+from itertools import pairwise
 from traceback import walk_tb
 
 import pytest
 
 from gateway.backends.http import pool, replies
 from gateway.backends.http.connection import UpstreamSocket
-from gateway.backends.http.replies import ConnectionBroken, ReplyLimits, decompressed
+from gateway.backends.http.replies import (
+    ENDS_AT_ONCE,
+    ConnectionBroken,
+    ReplyLimits,
+    decompressed,
+)
 from gateway.bounds.shares import ReplyBudget
 from gateway.errors import InvalidReply
 from tests.unit.backends.http.scripted import CAP, CHUNKED, OK, get, serving, until
@@ -189,8 +195,15 @@ class Line(asyncio.Transport):
     def is_closing(self):
         return False
 
+    def get_write_buffer_size(self):
+        return 0
+
     def abort(self):
         self._socket.close()
+
+    @property
+    def is_closed(self):
+        return self._socket.fileno() < 0
 
 
 def begun(limits, caller):
@@ -220,3 +233,40 @@ async def test_large_replies_are_read_in_turns_of_their_callers():
     for task in asked:
         task.cancel()
     await asyncio.gather(*asked, return_exceptions=True)
+
+
+async def test_calls_whose_replies_come_at_once_go_on_a_few_at_a_time_in_turns():
+    """What follows a reply takes a while. After so many at once, all others would wait for it."""
+    limits = ReplyLimits()
+    callers = ["much"] * 60 + ["little"]
+    connections, lines, asked = zip(*(begun(limits, each) for each in callers), strict=True)
+    await asyncio.sleep(0)
+    for connection in connections:
+        connection.feed(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
+    ended, before_little = [0], []
+    while ended[-1] < len(asked):
+        await asyncio.sleep(0)
+        ended.append(sum(task.done() for task in asked))
+        if not asked[-1].done():
+            before_little.append(ended[-1])
+    assert max(after - before for before, after in pairwise(ended)) <= ENDS_AT_ONCE
+    assert before_little[-1] < 2 * ENDS_AT_ONCE, "it waits for no more than one turn of the other"
+    assert {task.result().body for task in asked} == {b"{}"}
+    for line in lines:
+        line.abort()
+
+
+async def test_a_call_that_is_cancelled_while_it_waits_to_go_on_leaves_no_connection():
+    limits = ReplyLimits()
+    connections, lines, asked = zip(*(begun(limits, "one") for _ in range(10)), strict=True)
+    await asyncio.sleep(0)
+    for connection in connections:
+        connection.feed(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
+    await asyncio.sleep(0)
+    asked[-1].cancel()
+    await asyncio.gather(*asked, return_exceptions=True)
+    assert asked[-1].cancelled()
+    assert [each.is_reusable for each in connections] == [True] * 9 + [False]
+    assert [each.is_closed for each in lines] == [False] * 9 + [True]
+    for line in lines:
+        line.abort()

@@ -5,6 +5,7 @@ import errno
 import os
 import signal
 import socket
+from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from ipaddress import ip_network
@@ -163,6 +164,40 @@ async def test_a_client_of_a_proxy_that_uses_its_connections_waits_and_no_other_
         assert await status(other) == "200"
         assert not waiting.done(), "the server has seen it before the other one"
         waiting.cancel()
+
+
+async def test_connections_that_speak_at_once_are_opened_a_few_at_a_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Each is followed by a request. Many in one pass would stop all calls."""
+    loop, number, opened = asyncio.get_running_loop(), 0, Counter[int]()
+    all_opened = asyncio.Event()
+
+    def next_pass() -> None:
+        nonlocal number
+        number += 1
+        loop.call_soon(next_pass)
+
+    def count(_acceptor: object, accepted: socket.socket, _client: object) -> None:
+        opened[number] += 1
+        accepted.close()
+        if sum(opened.values()) == 40:
+            all_opened.set()
+
+    async with serving(ConnectionLimits(peers=PROXY)) as port:
+        monkeypatch.setattr(acceptor.Acceptor, "_open", count)
+        lines = [socket.create_connection(("127.0.0.1", port), 10, (FLOODER, 0)) for _ in range(40)]
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            await asyncio.sleep(0.2)  # they are accepted, and say nothing
+            assert not opened
+            for line in lines:
+                line.sendall(forwarded("10.0.0.1"))
+            next_pass()
+            await all_opened.wait()
+        for line in lines:
+            line.close()
+        monkeypatch.undo()
+    assert max(opened.values()) <= 2
 
 
 async def test_a_connection_of_a_proxy_is_opened_when_its_first_bytes_come() -> None:
