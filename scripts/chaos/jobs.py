@@ -202,8 +202,8 @@ class Crowd:
     async def _submit(self, number: int) -> None:
         name = f"m{number}"
         leaves = number in self._leavers
-        if leaves and _KINDS[number % 4] == "submit" and await self._left(number):
-            self.left["submit"] += 1
+        if leaves and _KINDS[number % 4] == "submit":
+            self.left["submit"] += await self._left(number)
             if _key(number) is None:
                 self.submitted["lost"] += 1
                 return
