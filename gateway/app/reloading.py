@@ -233,7 +233,7 @@ class Reloader:
         self._open_next = open_next
         self._url = url
         self._wanted = asyncio.Event()
-        self._settling = Settling()
+        self._settling = Settling(lambda: switch.current)
         self._retiring: dict[Generation, asyncio.Task[None]] = {}
         self.on_verdict: Callable[[ReloadVerdict], None] = lambda _: None
 
@@ -289,6 +289,7 @@ class Reloader:
         for each in self._retiring:
             each.cut()
         await asyncio.gather(*self._retiring.values())
+        await self._settling.close()
         await self._switch.current.close()
 
     async def _replace(self) -> None:
@@ -322,7 +323,7 @@ class Reloader:
         parts.work.wake()
         parts.store.forget_statements()
         # The tasks that have just ended hold parts of it, until the loop has let go of them.
-        self._settling.plan(catalogue)
+        self._settling.plan(old, old.gateway, catalogue)
 
     def _verdict(self, began: float, problem: str | None) -> ReloadVerdict:
         served = self._switch.current.gateway.parts.catalogue.entries

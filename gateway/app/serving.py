@@ -27,9 +27,10 @@ from gateway.observability.slow_callbacks import loop_factory
 from gateway.settings import Settings
 from gateway.transports.connections.listen import StopPlan, bind, serve_http, url_of
 
-SERVING_THRESHOLDS: Final = (10_000, 10, 10)
+SERVING_THRESHOLDS: Final = (10_000, 1, 60)
 """The thresholds of Python's garbage collector. A call makes thousands of objects but no cycles, so
-Python's own threshold of 700 would cost each call a few per cent."""
+Python's own threshold of 700 would cost each call a few per cent. What is no longer young is
+visited after two collections, so a new generation is not visited together with the next one."""
 
 OnReady = Callable[[str, NewKey | None], None]
 """Called with the address, and the administrator's key when this start made one."""

@@ -13,7 +13,7 @@ import pytest
 
 from gateway.app import Gateway, composition
 from gateway.app import gateway as opening
-from gateway.app.memory import exclude_imports, settle
+from gateway.app.memory import exclude_imports
 from gateway.app.parts import foundation
 from gateway.app.reloading import Generation
 from gateway.catalogue import Catalogue, open_catalogue
@@ -115,14 +115,6 @@ def test_imports_are_excluded_from_collections_and_contracts_are_not(
         command.serve_until_stopped(settings)
     exclude_imports()
     assert order == ["imports", "contracts"]
-
-
-def test_what_is_excluded_is_not_visited_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    calls: list[str] = []
-    for name in ("freeze", "unfreeze", "collect"):
-        monkeypatch.setattr(gc, name, lambda name=name: calls.append(name))
-    settle()
-    assert calls == ["collect"]
 
 
 def test_a_catalogue_is_freed_without_the_collector() -> None:

@@ -25,7 +25,7 @@ class Retiring:
         old.drain, old.close = self._drain, self._close_old
         self._failure = failure
         self.reloader = Reloader(SimpleNamespace(current=new), None, None, None, "")
-        self.reloader._settling.plan = lambda _: None
+        self.reloader._settling.plan = lambda *_: None
         self.task = asyncio.create_task(self.reloader._retire(old, 1.0))
         self.reloader._retiring[old] = self.task
 
