@@ -6,10 +6,13 @@ at the end of the text, and `\\d` matches more than ten digits.
 """
 
 import re
-from decimal import Decimal
+from decimal import Decimal, localcontext
 from typing import Any, Final
 
 import jsonschema  # type: ignore[import-untyped]  # it ships no types
+
+_DIGITS: Final = 1000
+"""More than the quotient of any two floats has: the remainder is exact."""
 
 
 class Authority:
@@ -26,7 +29,8 @@ class Authority:
         Raises `RecursionError` if a definition refers to itself for the same value.
         """
         try:
-            return bool(self._validator.is_valid(exact(value)))
+            with localcontext(prec=_DIGITS):
+                return bool(self._validator.is_valid(exact(value)))
         except BaseException as error:
             # The map of the package's registry panics if the stack ends while it compares names.
             if type(error).__name__ == "PanicException":

@@ -3,6 +3,7 @@
 import importlib
 import json
 import sys
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, Final
 
@@ -95,3 +96,10 @@ def test_the_authority_reads_patterns_and_numbers_exactly(fuzz: Any) -> None:
     assert authority({"multipleOf": 0.1}).admits(0.3)
     assert not authority({"multipleOf": 0.01}).admits(1.005)
     assert authority({"type": "integer"}).admits(1.0)
+
+
+@pytest.mark.parametrize("divisor", [5e-324, 0.3, 0.7, 1.1e-7])
+def test_the_authority_divides_large_numbers_exactly(fuzz: Any, divisor: float) -> None:
+    is_multiple = Fraction(int(1e300)) % Fraction(repr(divisor)) == 0
+    authority = fuzz["authority"].Authority({"multipleOf": divisor})
+    assert authority.admits(1e300) == is_multiple
