@@ -73,10 +73,14 @@ class Turn:
         return self._counts.is_busier(self._number, count)
 
 
-_ACCEPTED_AT_ONCE: Final = 16
-"""The most connections accepted, and looked at, before the event loop does other work."""
-_OPENED_AT_ONCE: Final = 2
-"""The most of them that are opened. What follows is a request, which costs much more."""
+_ACCEPTED_AT_ONCE: Final = 64
+"""The most connections accepted before the event loop does other work."""
+_LOOKED_AT_ONCE: Final = 16
+"""The most connections of proxies whose first bytes are looked at."""
+_OPENED_AT_ONCE: Final = 4
+"""The most connections that are opened. What follows is a request, which costs much more."""
+_OPENED_OF_ONE: Final = 2
+"""The most of them if only one host has any."""
 _PEEKED_BYTES: Final = 4096
 """In which a proxy names its client."""
 _APART_SECONDS: Final = 0.002
@@ -200,9 +204,10 @@ class Acceptor:
 
         However many speak at once, all others have their turn between two passes.
         """
-        for _ in range(min(_ACCEPTED_AT_ONCE, len(self._spoken))):
+        for _ in range(min(_LOOKED_AT_ONCE, len(self._spoken))):
             self._look(*self._spoken.popleft())
-        for _ in range(min(_OPENED_AT_ONCE, len(self._arrived))):
+        most = _OPENED_OF_ONE if self._arrived.hosts == 1 else _OPENED_AT_ONCE
+        for _ in range(min(most, len(self._arrived))):
             self._arrived.take().begin()
         self._is_opening = bool(self._arrived or self._spoken)
         if self._is_opening:

@@ -55,6 +55,11 @@ class WaitingCalls:
         """How many calls wait."""
         return self._count
 
+    @property
+    def hosts(self) -> int:
+        """How many hosts have a call that waits."""
+        return len(self._hosts)
+
     def add(self, flow: Flow, call: WaitingCall) -> None:
         """Let `call` wait behind the others of its flow."""
         host = self._hosts.get(flow.host)
