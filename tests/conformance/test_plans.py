@@ -183,19 +183,23 @@ async def on_sqlite(connection: AsyncConnection, said: Said) -> dict[str, str]:
 
 
 async def on_postgres(connection: AsyncConnection, said: Said) -> dict[str, str]:
-    """By the plan, and by the rows that it looks at if it runs now."""
+    """By the plan, by the rows that it looks at if it runs now, and by what it has compiled."""
     found: dict[str, str] = {}
     for statement, parameters in said.items():
         undone = await connection.begin_nested()
         asked = f"EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) {statement}"
-        plan = (await connection.exec_driver_sql(asked, parameters)).scalar_one()
+        answer = (await connection.exec_driver_sql(asked, parameters)).scalar_one()
         await undone.rollback()
-        steps = [*nodes(json.loads(plan)[0]["Plan"] if isinstance(plan, str) else plan[0]["Plan"])]
+        plan = (json.loads(answer) if isinstance(answer, str) else answer)[0]
+        steps = [*nodes(plan["Plan"])]
         whole = [each for each in steps if each["Node Type"] == "Seq Scan"]
         touched = sum(map(looked_at, steps))
         if any(each["Relation Name"] in GROWING for each in whole) or touched > TOUCHED:
             names = (f"{each['Node Type']} {each.get('Relation Name', '')}" for each in steps)
             found[statement] = f"{touched} rows: {'; '.join(names)}"
+        if "JIT" in plan:
+            # It takes tens of milliseconds, at each execution.
+            found[statement] = f"{plan['JIT']['Functions']} functions were compiled"
     return found
 
 

@@ -105,6 +105,9 @@ _SERVER_SETTINGS: Final = {
     # A queue can grow from nothing to a hundred thousand rows within a minute. A plan for the empty
     # queue must not be kept for the full one.
     "plan_cache_mode": "force_custom_plan",
+    # The planner takes a recursive statement for an expensive one, as that which finds due jobs. To
+    # compile it takes tens of milliseconds at each execution, to run it less than one.
+    "jit": "off",
     # A process that hangs in a transaction would keep its rows locked for all others.
     "idle_in_transaction_session_timeout": f"{IDLE_SECONDS:.0f}s",
 }
