@@ -228,8 +228,8 @@ BUGS: Final = (
     Bug(
         "the cursor is a sequence, whose numbers commit out of order",
         "gateway/store/sql/events.py",
-        ".values(position=newest + numbered.c.number)",
-        ".values(position=EVENTS.c.seq + 0 * newest)",
+        '.values(position=bindparam("newest", type_=BigInteger) + numbered.c.number)',
+        '.values(position=EVENTS.c.seq + 0 * bindparam("newest", type_=BigInteger))',
     ),
     Bug(
         "no jitter",

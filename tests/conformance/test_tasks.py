@@ -352,7 +352,7 @@ async def test_a_task_that_cannot_be_looked_for_is_uncertain(
 ) -> None:
     tasks, database = timed_store.tasks, timed_store.database
     monkeypatch.setattr(database, "write", losing(database.write))
-    monkeypatch.setattr(database, "read", away)
+    monkeypatch.setattr(database, "rows_at", away)
 
     with pytest.raises(TaskUncertain):
         await tasks.add(new(), MOST)

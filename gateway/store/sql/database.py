@@ -17,7 +17,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from copy import copy
 from datetime import datetime, timedelta
-from typing import Any, Final, TypeAlias, TypeVar, cast
+from typing import Any, Final, TypeAlias, TypeVar
 
 from sqlalchemy import UpdateBase, func, literal_column, select, text, update
 from sqlalchemy.exc import DBAPIError
@@ -39,7 +39,7 @@ from gateway.store.sql.engines import (
     is_serialization_failure,
 )
 from gateway.store.sql.plans import NO_VALUES, Plans, Query, Ready, Row
-from gateway.store.sql.sqlite import ReadingConnection, driver_of, transaction
+from gateway.store.sql.sqlite import ReadingConnection, driver_of, run, transaction
 from gateway.store.tables import CLAIMED, EVENTS, JOBS, READY, WEBHOOKS, Moment
 
 _log: Final = logging.getLogger(__name__)
@@ -211,9 +211,17 @@ class Database:
             if ready is not None:
                 return ready.rows(await self._fetch(self._reads, ready))
 
-        async def find(connection: AsyncConnection) -> Sequence[Row]:
-            # A row of SQLAlchemy behaves as a mapping of names, and is not declared so.
-            return cast("Sequence[Row]", (await connection.execute(query, values)).mappings().all())
+        return await self.read(lambda connection: run(connection, query, values))
+
+    async def rows_at(
+        self, query: Query, values: Row = NO_VALUES
+    ) -> tuple[Sequence[Row], datetime]:
+        """`rows`, and the store's time when they were read. Raises `StoreError`."""
+        if not self.is_postgres:
+            return await self.rows(query, values), self.own_time
+
+        async def find(connection: AsyncConnection) -> tuple[Sequence[Row], datetime]:
+            return await run(connection, query, values), await self.now(connection)
 
         return await self.read(find)
 

@@ -25,6 +25,7 @@ from sqlalchemy import (
     BigInteger,
     Boolean,
     Column,
+    ColumnElement,
     Date,
     Float,
     MetaData,
@@ -63,6 +64,7 @@ from gateway.errors import InternalError, InvalidArguments
 from gateway.store.records import EntityChange
 from gateway.store.sql.database import Database
 from gateway.store.sql.row_statements import Statements, changed_rows, refuse_many
+from gateway.store.sql.sqlite import run, run_each
 from gateway.store.sql.statements import insert_into
 from gateway.store.tables import Moment, microseconds
 
@@ -434,7 +436,7 @@ async def _write(
                 changed.append(after)
         if changed:
             parameters = [{**row, _ROW_ID: row[ID]} for row in changed]
-            await connection.execute(kept(table, "update", partial(_update, table)), parameters)
+            await run_each(connection, kept(table, "update", partial(_update, table)), parameters)
         new = [_new(table, row_id, pending[row_id], now) for row_id in sorted(pending)]
         for row_id in await _insert_new(connection, table, new):
             del pending[row_id]
@@ -445,10 +447,21 @@ async def _locked(connection: AsyncConnection, table: Table, ids: Sequence[str])
     found: dict[str, Row] = {}
     for start in range(0, len(ids), _ROWS_PER_STATEMENT):
         batch = ids[start : start + _ROWS_PER_STATEMENT]
-        query = select(table).where(table.c[ID].in_(batch)).order_by(table.c[ID]).with_for_update()
-        rows = (await connection.execute(query)).mappings()
+        if len(batch) == 1:
+            # The text does not depend on the values, so the driver runs it by itself.
+            this = table.c[ID] == bindparam(_ROW_ID)
+            one = kept(table, "lock one", partial(_locking, table, this))
+            rows = await run(connection, one, {_ROW_ID: batch[0]})
+        else:
+            these = table.c[ID].in_(bindparam(_IDS, expanding=True))
+            some = kept(table, "lock some", partial(_locking, table, these))
+            rows = await run(connection, some, {_IDS: batch})
         found |= {row[ID]: dict(row) for row in rows}
     return found
+
+
+def _locking(table: Table, condition: ColumnElement[bool]) -> Select[Any]:
+    return select(table).where(condition).order_by(table.c[ID]).with_for_update()
 
 
 def _merge_all(table: Table, row: Row, changes: Sequence[EntityChange], now: int) -> Row:
@@ -469,12 +482,14 @@ async def _insert_new(connection: AsyncConnection, table: Table, rows: Sequence[
     if not rows:
         return []
 
+    dialect = connection.dialect.name
+
     def make() -> Any:
-        new = insert_into(connection, table).on_conflict_do_nothing(index_elements=[ID])
+        new = insert_into(dialect, table).on_conflict_do_nothing(index_elements=[ID])
         return new.returning(table.c[ID])
 
-    statement = kept(table, f"insert into {connection.dialect.name}", make)
-    return [*(await connection.execute(statement, rows)).scalars()]
+    statement = kept(table, f"insert into {dialect}", make)
+    return [row[ID] for row in await run_each(connection, statement, rows)]
 
 
 def _update(table: Table) -> Update:

@@ -6,17 +6,19 @@ Every follower reads it: the statements are SQLAlchemy Core.
 import logging
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import takewhile
 from typing import Any, Final
 
 import msgspec
 from msgspec import Struct
 from sqlalchemy import (
+    BigInteger,
     ColumnElement,
     Executable,
     RowMapping,
     Select,
+    Update,
     bindparam,
     delete,
     exists,
@@ -36,6 +38,8 @@ from gateway.store.publishing import Replay, Replayed, ReplayPoint, looked_up_to
 from gateway.store.records import NewEvent, StoredEvent
 from gateway.store.sql.database import Database
 from gateway.store.sql.jobs import ENDED, new_job
+from gateway.store.sql.plans import Row
+from gateway.store.sql.sqlite import run, run_each
 from gateway.store.sql.statements import as_json, go_one_by_one, insert_into
 from gateway.store.tables import ANNOUNCED, DELIVERIES, ENDPOINTS, EVENTS, JOBS, UNPLACED
 
@@ -50,6 +54,14 @@ _IS_OPEN: Final = (
     select(JOBS.c.state).where(JOBS.c.id == DELIVERIES.c.job_id).scalar_subquery().in_(_OPEN)
 )
 """The condition that a delivery is pending. It has a job."""
+_NEWEST: Final = select(func.max(EVENTS.c.position).label("position"))
+_ACTIVE_ENDPOINTS: Final = select(func.count().label("number")).where(ENDPOINTS.c.state == "active")
+_WANTING: Final = (
+    select(ENDPOINTS.c.id, ENDPOINTS.c.event_types, ENDPOINTS.c.filter)
+    .where(ENDPOINTS.c.state == "active")
+    .order_by(ENDPOINTS.c.id)
+    .with_for_update(read=True, key_share=True)
+)
 _UNPLACED: Final = select(EVENTS.c.seq).where(UNPLACED).limit(1)
 REPLAYED_AT_ONCE: Final = 500
 """The most events for which one transaction of a replay adds jobs."""
@@ -162,8 +174,15 @@ async def insert_events(
     """Publish `events` in the caller's transaction. An event whose id exists is not changed."""
     if events:
         # Insert them one by one, so that they are numbered in the given order.
-        insertion = insert_into(connection, EVENTS).on_conflict_do_nothing(index_elements=["id"])
-        await connection.execute(insertion, [_row(event, now) for event in events])
+        rows = [_row(event, now) for event in events]
+        await run_each(connection, _insertion(connection.dialect.name), rows)
+
+
+@cache
+def _insertion(dialect: str) -> Any:
+    names = ("id", "type", "subject", "source", "time", "data", "webhook_id", "trace")
+    new = insert_into(dialect, EVENTS).values({name: bindparam(name) for name in names})
+    return new.on_conflict_do_nothing(index_elements=["id"])
 
 
 async def fetch_rows(query: Executable, connection: AsyncConnection) -> Sequence[RowMapping]:
@@ -282,8 +301,7 @@ def _with_few_deliveries(rows: Iterable[RowMapping]) -> list[str]:
 async def _sequence(connection: AsyncConnection, attempts: int, now: datetime, limit: int) -> int:
     if not await _is_alone(connection):
         return 0
-    active = select(func.count()).where(ENDPOINTS.c.state == "active")
-    endpoints = await connection.scalar(active) or 0
+    endpoints = (await run(connection, _ACTIVE_ENDPOINTS))[0]["number"]
     # Each event gives one delivery for each endpoint, so the transaction grows with the product.
     placed = await _place(connection, max(1, min(limit, _DELIVERIES // max(1, endpoints))))
     if placed:
@@ -302,41 +320,42 @@ async def _is_alone(connection: AsyncConnection) -> bool:
     return bool(await connection.scalar(select(func.pg_try_advisory_xact_lock(_LOCK))))
 
 
-async def _place(connection: AsyncConnection, limit: int) -> list[RowMapping]:
+async def _place(connection: AsyncConnection, limit: int) -> list[Row]:
     """Number the committed events. Events that commit later come after them, at any `seq`."""
+    newest = (await run(connection, _NEWEST))[0]["position"] or 0
+    placed = await run(connection, _PLACING, {"at_most": limit, "newest": newest})
+    return sorted(placed, key=lambda row: row["position"])
+
+
+def _placing() -> Update:
     unplaced = (
         select(EVENTS.c.seq)
-        .where(EVENTS.c.position.is_(None))
+        .where(UNPLACED)
         .order_by(EVENTS.c.seq)
-        .limit(limit)
+        .limit(bindparam("at_most"))
         .subquery()
     )
     number = func.row_number().over(order_by=unplaced.c.seq).label("number")
     numbered = select(unplaced.c.seq, number).subquery()
-    newest = await connection.scalar(select(func.max(EVENTS.c.position))) or 0
-    placing = (
+    return (
         update(EVENTS)
         .where(EVENTS.c.seq == numbered.c.seq)
-        .values(position=newest + numbered.c.number)
+        .values(position=bindparam("newest", type_=BigInteger) + numbered.c.number)
         .returning(EVENTS.c.id, EVENTS.c.type, EVENTS.c.position, EVENTS.c.trace)
     )
-    return sorted(await fetch_rows(placing, connection), key=lambda row: row["position"])
+
+
+_PLACING: Final = _placing()
 
 
 async def _deliver(
-    connection: AsyncConnection, placed: list[RowMapping], attempts: int, now: datetime
+    connection: AsyncConnection, placed: list[Row], attempts: int, now: datetime
 ) -> None:
     """Add a delivery with its job for each event and each active endpoint that wants it.
 
     The endpoints are locked against removal, so that a removal finds all their deliveries.
     """
-    active = (
-        select(ENDPOINTS.c.id, ENDPOINTS.c.event_types, ENDPOINTS.c.filter)
-        .where(ENDPOINTS.c.state == "active")
-        .order_by(ENDPOINTS.c.id)
-        .with_for_update(read=True, key_share=True)
-    )
-    rows = await fetch_rows(active, connection)
+    rows = await run(connection, _WANTING)
     data = {}
     if any(row["filter"] for row in rows):
         data = await fetch_data(connection, [event["id"] for event in placed])

@@ -17,7 +17,6 @@ from sqlalchemy import (
     ColumnElement,
     FromClause,
     Integer,
-    RowMapping,
     Select,
     Table,
     Text,
@@ -38,7 +37,9 @@ from gateway.failpoints import hit
 from gateway.job_policy import JobKind
 from gateway.store.records import Claim, Failure, Job
 from gateway.store.sql.database import Database
-from gateway.store.sql.statements import go_one_by_one
+from gateway.store.sql.plans import Row
+from gateway.store.sql.sqlite import run
+from gateway.store.sql.statements import Bulk, go_one_by_one
 from gateway.store.tables import (
     CALLS,
     CLAIMED,
@@ -111,6 +112,15 @@ _DUE_BY_OWNER: Final = (
     )
     .columns(name=Text, owner=Text, due=Integer)
 )
+_RUNNING_BY_OWNER: Final = (
+    select(JOBS.c.lane, JOBS.c.owner, func.count().label("number"))
+    # Without the kind, SQLite would read an index of all jobs.
+    .where(CLAIMED, JOBS.c.kind == bindparam("of_kind"))
+    .where(JOBS.c.lease_until >= bindparam("since", type_=Moment))
+    .group_by(JOBS.c.lane, JOBS.c.owner)
+)
+ADDED_JOBS: Final = Bulk(JOBS)
+_ENDED_ATTEMPTS: Final = Bulk(JOB_ATTEMPTS)
 _Key: TypeAlias = tuple[str, str]
 """The kind and the name of a lane."""
 _Numbers: TypeAlias = defaultdict[_Key, Counter[str]]
@@ -204,12 +214,12 @@ async def let_go(
     values: Mapping[str, Any],
     ending: Ending,
     now: datetime,
-) -> Sequence[RowMapping]:
+) -> Sequence[Row]:
     """Change the jobs that `claims` still hold, and end their attempts. Returns their rows."""
     change = update(JOBS).where(is_held(claims))
     change = change.values(**values, lease_until=None, updated_at=now)
     await lock_in_order(connection, claims)
-    rows = (await connection.execute(change.returning(*JOBS.c))).mappings().all()
+    rows = await run(connection, change.returning(*JOBS.c))
     await note_attempts(connection, rows, ending, now)
     return rows
 
@@ -243,8 +253,7 @@ async def note_attempts(
         }
         for job in jobs
     ]
-    if rows:
-        await connection.execute(JOB_ATTEMPTS.insert(), rows)
+    await _ENDED_ATTEMPTS.add(connection, rows)
 
 
 async def has_due(database: Database, wanted: ClaimRequest) -> bool:
@@ -327,9 +336,9 @@ async def _due(connection: AsyncConnection, wanted: ClaimRequest, now: datetime)
     due: _Numbers = defaultdict(Counter)
     for kind in wanted.kinds:
         asked = _asked(wanted, kind, now)
-        for name, owner, number in await connection.execute(_DUE_BY_OWNER, asked):
-            if number:
-                due[kind, name][owner] = number
+        for row in await run(connection, _DUE_BY_OWNER, asked):
+            if row["due"]:
+                due[kind, row["name"]][row["owner"]] = row["due"]
     return due
 
 
@@ -341,13 +350,11 @@ async def _under_way(connection: AsyncConnection, wanted: ClaimRequest, now: dat
     """The numbers of running jobs by lane and owner."""
     # A worker extends its claims every sixth of a lease. If it has not done so for half of a lease,
     # it has probably died. Its jobs must not block the lane until a sweep takes them back.
-    is_alive = JOBS.c.lease_until >= now + wanted.lease / 2
-    by = JOBS.c.kind, JOBS.c.lane, JOBS.c.owner
-    # Without the kinds, SQLite would read an index of all jobs.
-    counted = select(*by, func.count()).where(CLAIMED, JOBS.c.kind.in_(wanted.kinds), is_alive)
+    since = now + wanted.lease / 2
     under_way: _Numbers = defaultdict(Counter)
-    for kind, lane, owner, number in await connection.execute(counted.group_by(*by)):
-        under_way[kind, lane][owner] = number
+    for kind in wanted.kinds:
+        for row in await run(connection, _RUNNING_BY_OWNER, {"of_kind": kind, "since": since}):
+            under_way[kind, row["lane"]][row["owner"]] = row["number"]
     return under_way
 
 
@@ -363,7 +370,7 @@ async def _claim_in(
         "by": wanted.worker,
         "until": now + wanted.lease,
     }
-    rows = (await connection.execute(_CLAIM, asked)).mappings().all()
+    rows = await run(connection, _CLAIM, asked)
     found = sorted(rows, key=lambda row: (row["run_at"], row["id"]))
     return [Claim(job=job_of(row), worker=wanted.worker) for row in found]
 

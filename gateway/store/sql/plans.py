@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from msgspec import Struct
-from sqlalchemy import Delete, Insert, Select, TextualSelect, Update
+from sqlalchemy import BindParameter, Delete, Insert, Select, TextualSelect, Update
 from sqlalchemy.engine import Dialect
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.types import TypeEngine
@@ -42,6 +42,14 @@ class _Plan(Struct, frozen=True):
     columns: tuple[str, ...]
     decoders: tuple[tuple[str, _Convert], ...]
 
+    def driver_values(self, values: Row, own: Sequence[BindParameter[Any]]) -> tuple[Any, ...]:
+        """The values for the driver: `values`, and `own`, which the statement itself has."""
+        given = self.compiled.construct_params(values, extracted_parameters=own)
+        encoders = self.encoders
+        return tuple(
+            encoders[name](given[name]) if name in encoders else given[name] for name in self.names
+        )
+
     def rows(self, found: Sequence[Sequence[Any]]) -> list[dict[str, Any]]:
         """See `Ready.rows`."""
         rows = [dict(zip(self.columns, each, strict=True)) for each in found]
@@ -64,6 +72,13 @@ class Plans:
 
     def ready(self, statement: Statement, values: Mapping[str, Any] = NO_VALUES) -> Ready | None:
         """`statement` with the values of its parameters. None: SQLAlchemy must run it."""
+        found = self.ready_for_each(statement, [values])
+        return found[0] if found is not None else None
+
+    def ready_for_each(
+        self, statement: Statement, rows: Sequence[Mapping[str, Any]]
+    ) -> list[Ready] | None:
+        """`statement` once for each of `rows`, as `ready`."""
         key = statement._generate_cache_key()  # noqa: SLF001 - by which SQLAlchemy keeps its own
         if key is None:
             return None
@@ -72,12 +87,10 @@ class Plans:
         plan = self._known[key.key]
         if plan is None:
             return None
-        given = plan.compiled.construct_params(values, extracted_parameters=key.bindparams)
-        encoders = plan.encoders
-        driver_values = (
-            encoders[name](given[name]) if name in encoders else given[name] for name in plan.names
-        )
-        return Ready(plan.text, tuple(driver_values), plan.rows)
+        return [
+            Ready(plan.text, plan.driver_values(values, key.bindparams), plan.rows)
+            for values in rows
+        ]
 
 
 def _plan(statement: Statement, key: object, dialect: Dialect) -> _Plan | None:

@@ -79,7 +79,7 @@ from gateway.store.sql.jobs import (
     prune_jobs,
 )
 from gateway.store.sql.plans import Row
-from gateway.store.sql.sqlite import run
+from gateway.store.sql.sqlite import run, sqlite3
 from gateway.store.sql.statements import as_json, insert_into
 from gateway.store.sql.tasks import settle_tasks, wait_for_answers
 from gateway.store.sql.webhooks import receive_webhooks
@@ -441,7 +441,7 @@ async def _add_calls(
             "lane": call.lane,
             "created_at": now,
         }
-        insertion = insert_into(connection, CALLS).values(row)
+        insertion = insert_into(connection.dialect.name, CALLS).values(row)
         added = await connection.execute(insertion.on_conflict_do_nothing(index_elements=["id"]))
         if added.rowcount == 1:
             job = new_job(uuid7(now), "call", call.id, call.lane, attempts, now)
@@ -561,7 +561,7 @@ async def _apply_what_is_taken(
         try:
             async with connection.begin_nested():
                 await apply_changes(connection, target, [some], now)
-        except DBAPIError as error:
+        except (DBAPIError, sqlite3.Error) as error:
             if is_transient(error):
                 raise
             _log.error("job %s ends without all of its changes: %s", job.id, explain(error))

@@ -205,13 +205,22 @@ async def run(
 
     For statements of the paths that are called most. All others are SQLAlchemy's to run.
     """
+    return await run_each(connection, statement, [values])
+
+
+async def run_each(
+    connection: AsyncConnection, statement: Statement, rows: Sequence[Mapping[str, Any]]
+) -> Sequence[Row]:
+    """`run` once for each of `rows`, which are values of its parameters. Returns all rows."""
+    if not rows:
+        return ()
     driver = driver_of(connection)
     if driver is not None:
         if driver.plans is None:
             driver.plans = Plans(connection.dialect)
-        if (ready := driver.plans.ready(statement, values)) is not None:
-            return ready.rows(driver.run(ready))
-    done = await connection.execute(statement, values)
+        if (every := driver.plans.ready_for_each(statement, rows)) is not None:
+            return [row for ready in every for row in ready.rows(driver.run(ready))]
+    done = await connection.execute(statement, rows[0] if len(rows) == 1 else [*rows])
     return cast("Sequence[Row]", done.mappings().all()) if done.returns_rows else ()
 
 

@@ -108,10 +108,9 @@ class Bulk:
         return tuple(values)
 
 
-def insert_into(connection: AsyncConnection, table: Table) -> Any:
-    """An INSERT with `on_conflict_…` methods, in the dialect of the connection's database."""
-    dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
-    return dialect.insert(table)
+def insert_into(dialect: str, table: Table) -> Any:
+    """An INSERT with `on_conflict_…` methods, in the dialect of this name."""
+    return (postgresql if dialect == "postgresql" else sqlite).insert(table)
 
 
 async def go_one_by_one(connection: AsyncConnection, names: Collection[str]) -> None:

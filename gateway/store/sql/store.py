@@ -74,7 +74,9 @@ class SqlStore:
         if self._name is None:
 
             async def find(connection: AsyncConnection, _: datetime) -> str:
-                made = insert_into(connection, STORE_NAMES).values(kind=_OWN, name=uuid4().hex)
+                made = insert_into(connection.dialect.name, STORE_NAMES).values(
+                    kind=_OWN, name=uuid4().hex
+                )
                 await connection.execute(made.on_conflict_do_nothing())
                 query = select(STORE_NAMES.c.name).where(STORE_NAMES.c.kind == _OWN)
                 return str((await connection.execute(query)).scalar_one())

@@ -94,7 +94,7 @@ async def _begun(
 ) -> list[str]:
     """The same for a session that is seen now. It has a row from now on."""
     row = {**msgspec.structs.asdict(session), "uris": as_json([]), "seen_at": now}
-    begun = insert_into(connection, MCP_SUBSCRIPTIONS).values(row)
+    begun = insert_into(connection.dialect.name, MCP_SUBSCRIPTIONS).values(row)
     # One statement: between two of them, the row of another transaction could be removed.
     seen = begun.on_conflict_do_update(index_elements=_KEY, set_={"seen_at": now})
     return _read_uris((await connection.execute(seen.returning(_C.uris))).scalar_one())

@@ -10,7 +10,6 @@ from typing import Any, Final
 import msgspec
 from sqlalchemy import (
     ColumnElement,
-    RowMapping,
     Select,
     bindparam,
     delete,
@@ -43,6 +42,7 @@ from gateway.store.records import (
 )
 from gateway.store.sql.database import Database
 from gateway.store.sql.jobs import (
+    ADDED_JOBS,
     ENDED,
     Ending,
     is_held,
@@ -82,6 +82,21 @@ _MILLISECOND: Final = len("01a208ef-fcc9")
 """The first characters of a UUIDv7: its time."""
 _NOT_ENDED: Final = ("pending", "retryable", "processing", "waiting")
 _OUTCOME: Final = CallEnding.__struct_fields__
+_STORED: Final = tuple(
+    name for name in NewTask.__struct_fields__ if name not in {"fingerprint", "call_id", "trace"}
+)
+_INSERT_TASK: Final = TASKS.insert().values({name: bindparam(name) for name in _STORED})
+_END_TASK: Final = (
+    update(TASKS)
+    .where(TASKS.c.job_id == bindparam("of"))
+    .values({name: bindparam(name) for name in (*_OUTCOME, *_FORGOTTEN)})
+)
+_OPEN_TASKS: Final = select(func.count().label("number")).select_from(
+    select(literal(1))
+    .where(OPEN, _C.subject == bindparam("subject"))
+    .limit(bindparam("most"))
+    .subquery()
+)
 _LARGE: Final = frozenset({"arguments", "body", "file", "questions", "answers"})
 _EMPTY: Final = b""
 
@@ -175,8 +190,8 @@ class SqlTasks:
             if known is not None:
                 return known
             await _require_room(connection, task.subject, most)
-            await connection.execute(JOBS.insert(), self._job(task, now))
-            await connection.execute(TASKS.insert(), _row(task))
+            await ADDED_JOBS.add(connection, [self._job(task, now)])
+            await run(connection, _INSERT_TASK, _row(task))
             is_committing = True
             return None
 
@@ -205,17 +220,17 @@ class SqlTasks:
                 "lease_until": now + timedelta(seconds=lease_seconds),
             }
             row = {**self._job(task, now), **claimed}
-            await connection.execute(JOBS.insert(), row)
-            await connection.execute(TASKS.insert(), _row(task))
+            await ADDED_JOBS.add(connection, [row])
+            await run(connection, _INSERT_TASK, _row(task))
             await _take_key(connection, task, now)
             return Claim(job=job_of(row), worker=worker)
 
         return await self._database.write(store)
 
     async def find(self, job_id: str, subject: str | None = None) -> StoredTask | None:
-        query = _tasks().where(_C.job_id == job_id)
-        found = await self._stored(query if subject is None else query.where(_C.subject == subject))
-        return found[0] if found else None
+        rows, now = await self._database.rows_at(_TASK, {"of": job_id})
+        found = [_stored_task(row, now) for row in rows]
+        return found[0] if found and subject in {None, found[0].subject} else None
 
     async def marks(self, job_ids: Collection[str]) -> Mapping[str, TaskMark]:
         seen = JOBS.c.state, JOBS.c.updated_at, _C.progress, _C.progress_text
@@ -231,7 +246,9 @@ class SqlTasks:
         query = _tasks(_LARGE).where(_C.subject == subject)
         if page.after is not None:
             query = query.where(_C.job_id < page.after)
-        return [*await self._stored(query.order_by(_C.job_id.desc()).limit(page.limit))]
+        newest = query.order_by(_C.job_id.desc()).limit(page.limit)
+        rows, now = await self._database.rows_at(newest)
+        return [_stored_task(row, now) for row in rows]
 
     async def may_have_begun(self, job_id: str, unmade: Collection[tuple[str, str]]) -> bool:
         runs = _RECORDS.job_id == job_id, _RECORDS.transport == OF_JOBS
@@ -275,14 +292,6 @@ class SqlTasks:
     def _job(self, task: NewTask, now: datetime) -> dict[str, Any]:
         row = new_job(task.job_id, "task", task.job_id, task.operation, self._attempts, now)
         return {**row, "owner": task.subject, "trace": task.trace}
-
-    async def _stored(self, query: Select[Any]) -> Sequence[StoredTask]:
-        async def look(connection: AsyncConnection) -> Sequence[StoredTask]:
-            rows = (await connection.execute(query)).mappings().all()
-            now = await self._database.now(connection)
-            return [_stored_task(row, now) for row in rows]
-
-        return await self._database.read(look)
 
 
 async def add_key(
@@ -346,9 +355,8 @@ def _known(row: Row, now: datetime) -> KnownCall:
 async def settle_tasks(connection: AsyncConnection, settled: Sequence[TaskSettlement]) -> None:
     """Write how tasks ended. Their arguments are removed, and keys that they free."""
     for each in settled:
-        change = update(TASKS).where(TASKS.c.job_id == each.job_id)
-        values = {**msgspec.structs.asdict(each.ending), **_FORGOTTEN}
-        await connection.execute(change.values(values))
+        values = {**msgspec.structs.asdict(each.ending), **_FORGOTTEN, "of": each.job_id}
+        await run(connection, _END_TASK, values)
         if each.frees_key:
             await connection.execute(delete(KEYED_CALLS).where(KEYED_CALLS.c.job_id == each.job_id))
 
@@ -457,9 +465,8 @@ async def _take_key(connection: AsyncConnection, task: NewTask, now: datetime) -
 async def _require_room(connection: AsyncConnection, subject: str, most: int) -> None:
     # Calls at once do not see each other's jobs before they are committed.
     await go_one_by_one(connection, [f"jobs of {subject}"])
-    opened = select(literal(1)).where(OPEN, _C.subject == subject).limit(most).subquery()
-    count = (await connection.execute(select(func.count()).select_from(opened))).scalar_one()
-    if count >= most:
+    found = await run(connection, _OPEN_TASKS, {"subject": subject, "most": most})
+    if found[0]["number"] >= most:
         raise TooManyTasks
 
 
@@ -479,9 +486,7 @@ def _submission(job_id: str) -> Select[Any]:
 
 
 def _row(task: NewTask) -> dict[str, Any]:
-    row = msgspec.structs.asdict(task)
-    del row["fingerprint"], row["call_id"], row["trace"]
-    return row
+    return {name: getattr(task, name) for name in _STORED}
 
 
 def _tasks(left_out: frozenset[str] = frozenset()) -> Select[Any]:
@@ -492,7 +497,10 @@ def _tasks(left_out: frozenset[str] = frozenset()) -> Select[Any]:
     return jobs_where().add_columns(*own).join(TASKS, JOBS.c.id == _C.job_id)
 
 
-def _stored_task(row: RowMapping, now: datetime) -> StoredTask:
+_TASK: Final = _tasks().where(_C.job_id == bindparam("of"))
+
+
+def _stored_task(row: Row, now: datetime) -> StoredTask:
     outcome = row["task_outcome"]
     ending = None
     if outcome is not None:

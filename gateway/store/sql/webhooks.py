@@ -43,7 +43,15 @@ from gateway.store.records import (
 )
 from gateway.store.sql.database import Database
 from gateway.store.sql.events import insert_events
-from gateway.store.sql.jobs import ENDED, JOB_COLUMNS, _remove, _remove_jobs, job_of, new_job
+from gateway.store.sql.jobs import (
+    ADDED_JOBS,
+    ENDED,
+    JOB_COLUMNS,
+    _remove,
+    _remove_jobs,
+    job_of,
+    new_job,
+)
 from gateway.store.sql.statements import Bulk, as_json, insert_into, read_page
 from gateway.store.tables import (
     CALLS,
@@ -64,7 +72,6 @@ _KEYS: Final = Bulk(
     returning="webhook_id",
 )
 _ROWS_OF_WEBHOOKS: Final = Bulk(WEBHOOKS)
-_ROWS_OF_JOBS: Final = Bulk(JOBS)
 _Key = tuple[str, str]
 _Body = tuple[str, str, str]
 _JOB: Final = "job_"
@@ -200,7 +207,7 @@ async def receive_webhooks(
     jobs = [_job(each, attempts, now, is_quarantined=bool(each.message.refusals)) for each in fresh]
     jobs += [_job(each, attempts, now, is_quarantined=True) for each in conflicts]
     if jobs:
-        await _ROWS_OF_JOBS.add(connection, jobs)
+        await ADDED_JOBS.add(connection, jobs)
     await insert_events(connection, [*_quarantined(fresh), *_conflicted(conflicts)], now)
     return [
         _replay_of(replays[each.id].webhook_id, moved)
@@ -320,7 +327,7 @@ async def _keep_conflicts(
         return {}
     first = {each.body: each for each in reversed(group_commit)}
     rows = [_webhook_row(first[body], now, is_conflict=True) for body in sorted(first)]
-    insertion = insert_into(connection, WEBHOOKS).on_conflict_do_nothing(
+    insertion = insert_into(connection.dialect.name, WEBHOOKS).on_conflict_do_nothing(
         index_elements=["provider", "message_id", "body_sha256"], index_where=CONFLICTING
     )
     await connection.execute(insertion, rows)
