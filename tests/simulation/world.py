@@ -186,8 +186,8 @@ class World:
             patch.setattr(sqlite_file, "ReadingConnection", InlineReader)
             make_alike(patch)
             # What "kill -9" leaves is in the files: only the system's own end would lose more.
-            quick = tuple(each.replace("FULL", "OFF") for each in sqlite_file._WRITER_PRAGMAS)
-            patch.setattr(sqlite_file, "_WRITER_PRAGMAS", quick)
+            quick = tuple(each.replace("FULL", "OFF") for each in sqlite_file._PRAGMAS)
+            patch.setattr(sqlite_file, "_PRAGMAS", quick)
             # Nobody asks for these routes: to make them is a tenth of a run.
             patch.setattr(http_app, "operator_routes", lambda *_: [])
             for name in ("card_routes", "page_routes", "operations_routes"):

@@ -55,6 +55,8 @@ IN_MEMORY: Final = Path(":memory:")
 """SQLite's name for a database that exists as long as its one connection."""
 BUSY_MILLISECONDS: Final = 5000
 """How long a connection waits for another program's lock."""
+_SWITCH_SECONDS: Final = 0.02
+"""The time between two tries to switch a file to write-ahead logging."""
 STARTING_MILLISECONDS: Final = 20_000
 """How long a start waits for the lock: another start may be migrating the file."""
 READERS: Final = 4
@@ -68,7 +70,6 @@ _PRAGMAS: Final = (
     # five connections would fill theirs while the database grows.
     "PRAGMA cache_size = -512",
 )
-_WRITER_PRAGMAS: Final = (*_PRAGMAS, "PRAGMA journal_mode = WAL")
 # Only the writer runs checkpoints: readers would compete with it.
 _READER_PRAGMAS: Final = (*_PRAGMAS, "PRAGMA wal_autocheckpoint = 0", "PRAGMA query_only = ON")
 LOCK: Final = ".lock"
@@ -278,7 +279,7 @@ def sqlite_path(url: str) -> Path:
 def sqlite_engine(path: Path, begin: str) -> AsyncEngine:
     """Connections to the file: one that writes (`WRITING`), or several that read (`READING`)."""
     is_writer = begin == WRITING
-    pragmas = _WRITER_PRAGMAS if is_writer else _READER_PRAGMAS
+    pragmas = _PRAGMAS if is_writer else _READER_PRAGMAS
     kind = WritingConnection if is_writer else ReadingConnection
     engine = create_async_engine(
         URL.create("sqlite+aiosqlite", database=str(path)),
@@ -296,7 +297,6 @@ def sqlite_engine(path: Path, begin: str) -> AsyncEngine:
         # Otherwise the driver begins transactions itself: later, and not as immediate ones.
         connection.isolation_level = None
         cursor = connection.cursor()
-        cursor.execute(f"PRAGMA busy_timeout = {BUSY_MILLISECONDS}")
         for pragma in pragmas:
             cursor.execute(pragma)
         cursor.close()
@@ -322,16 +322,44 @@ def _set_timeout(connection: Connection, milliseconds: int) -> None:
 
 
 async def _connect(path: Path, kind: type[aiosqlite.Connection]) -> aiosqlite.Connection:
-    """A connection. If it cannot be opened, its thread ends before the error is raised."""
-    connection = kind(partial(sqlite3.connect, path, check_same_thread=False), _CHUNK)
+    """A connection. If it cannot be opened, its thread ends before the error is raised.
+
+    One that writes has switched the file to write-ahead logging.
+    """
+    waits = BUSY_MILLISECONDS / 1000
+    opened = partial(sqlite3.connect, path, timeout=waits, check_same_thread=False)
+    connection = kind(opened, _CHUNK)
     thread = connection._thread  # noqa: SLF001 - nothing public shows when it has ended
     thread.daemon = True
     try:
-        return await connection
+        await connection
+        if kind is WritingConnection:
+            await _log_ahead(connection)
     except sqlite3.Error:
+        await connection.close()
         # The thread still uses the event loop, which the caller may close after this error.
         await asyncio.to_thread(thread.join)
         raise
+    return connection
+
+
+async def _log_ahead(connection: aiosqlite.Connection) -> None:
+    """Switch the file to write-ahead logging, which it is in from then on.
+
+    While another program writes a file that is not, as one that starts at the same time, SQLite
+    refuses the switch at once, whatever the timeout: it is tried again for as long.
+    """
+    now = asyncio.get_running_loop().time
+    until = now() + BUSY_MILLISECONDS / 1000
+    while True:
+        try:
+            await connection.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorname != "SQLITE_BUSY" or now() >= until:
+                raise
+            await asyncio.sleep(_SWITCH_SECONDS)
+        else:
+            return
 
 
 @contextmanager

@@ -258,6 +258,22 @@ async def test_a_start_waits_for_a_start_that_migrates(path, monkeypatch) -> Non
     await store.close()
 
 
+async def test_a_start_waits_for_one_that_writes_the_new_file(path) -> None:
+    """SQLite refuses to switch such a file to write-ahead logging, and does not wait for it."""
+    path.parent.mkdir()
+    other = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    other.execute("BEGIN IMMEDIATE")
+    opening = asyncio.create_task(open_store(f"sqlite:///{path}"))
+    await asyncio.sleep(0.1)
+    assert not opening.done()
+    other.execute("ROLLBACK")
+    other.close()
+
+    store = await opening
+    assert await store.keys.list() == []
+    await store.close()
+
+
 async def test_a_database_of_a_newer_version_is_refused(path) -> None:
     await prepared(path)
     with sqlite3.connect(path) as connection:
