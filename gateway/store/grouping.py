@@ -105,9 +105,12 @@ class GroupWriter(Generic[_Entry]):
         """The number of held entries that are not in the current group."""
         return len(self.held) - self._under_way
 
-    def add(self, entry: _Entry) -> asyncio.Task[None] | None:
-        """Hold `entry` for the next group. Returns the task if this call has started one."""
-        self.held.append(entry)
+    def add(self, entry: _Entry, *, goes_first: bool = False) -> asyncio.Task[None] | None:
+        """Hold `entry` for the next group. Returns the task if this call has started one.
+
+        `goes_first`: before the entries that wait.
+        """
+        self.held.insert(self._under_way if goes_first else len(self.held), entry)
         if self._task is not None and not self._task.done():
             return None
         self._task = asyncio.create_task(self._write(), name=self._name)

@@ -87,12 +87,12 @@ class FaultyStore:
         return run_to_end
 
     @staticmethod
-    async def write(database: Database, work: Any) -> Any:
+    async def write(database: Database, work: Any, *, goes_first: bool = False) -> Any:
         """In place of `Database.write`: a request of its own, which may be slow and fail."""
 
         async def _writing() -> Any:
             assert database._writes is not None
-            return await database._writes.write(work)
+            return await database._writes.write(work, goes_first=goes_first)
 
         return await database._run_to_end(_writing())
 

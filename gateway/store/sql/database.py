@@ -19,6 +19,7 @@ from copy import copy
 from datetime import datetime, timedelta
 from typing import Any, Final, TypeAlias, TypeVar
 
+from msgspec import Struct
 from sqlalchemy import UpdateBase, func, literal_column, select, text, update
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
@@ -84,7 +85,16 @@ _FROZEN: Final = text("""
 or to send the rows of a transaction that writes. Whoever only reads many rows may be slow.
 A restore and a migration have other names."""
 _END: Final = text("SELECT pg_terminate_backend(:pid)")
-_Write: TypeAlias = Ticket[_Change, Any]
+
+
+class _Work(Struct, frozen=True):
+    """What waits for the only writer of SQLite."""
+
+    change: _Change
+    goes_first: bool
+
+
+_Write: TypeAlias = Ticket[_Work, Any]
 
 
 class StoreTime:
@@ -260,8 +270,16 @@ class Database:
 
         return await self.write(with_session)
 
-    async def write(self, work: Callable[[AsyncConnection, datetime], Awaitable[_T]]) -> _T:
+    async def write(
+        self,
+        work: Callable[[AsyncConnection, datetime], Awaitable[_T]],
+        *,
+        goes_first: bool = False,
+    ) -> _T:
         """Run `work` in one transaction, and return when it is durable.
+
+        `goes_first`: before the works that wait for the only writer of SQLite, and in a transaction
+        of its own, since each other work would delay the commit by a pass of the event loop.
 
         `work` gets the store's time. When it raises, nothing is written. It may run again: when
         PostgreSQL could not serialise it with other transactions, and when SQLite refused another
@@ -273,7 +291,7 @@ class Database:
             return await self._run_to_end(self._writing(work))
         if self._is_closed:
             raise self.engines.closed()
-        answer: _T = await self._writes.write(work)
+        answer: _T = await self._writes.write(work, goes_first=goes_first)
         return answer
 
     async def run(self, statement: UpdateBase) -> int:
@@ -440,13 +458,15 @@ class _Writes:
         self._time = time
         self._writer: GroupWriter[_Write] = GroupWriter(self, "database")
         self._answers: list[Any] = []
+        self._goes_first = False
+        """Whether the last group was one work that goes first."""
         self.is_damaged = False
         """Whether a work has found that the file is corrupt."""
 
-    async def write(self, work: _Change) -> Any:
+    async def write(self, work: _Change, *, goes_first: bool) -> Any:
         """The answer of `work`, when it is durable."""
-        waiting: _Write = Ticket(work)
-        self._writer.add(waiting)
+        waiting: _Write = Ticket(_Work(work, goes_first))
+        self._writer.add(waiting, goes_first=goes_first)
         return await waiting.answer()
 
     async def close(self) -> None:
@@ -455,7 +475,9 @@ class _Writes:
             waiting.refuse(self._engines.closed())
 
     def group_size(self, waiting: Sequence[_Write]) -> int:
-        return min(len(waiting), _TOGETHER)
+        # Every second group is for all, so that what goes first cannot keep the others waiting.
+        self._goes_first = waiting[0].request.goes_first and not self._goes_first
+        return 1 if self._goes_first else min(len(waiting), _TOGETHER)
 
     async def commit(self, group: Sequence[_Write]) -> None:
         self._engines.refuse_lost()
@@ -484,7 +506,7 @@ class _Writes:
                 await asyncio.sleep(0)
             try:
                 async with failures(self._engines.label):
-                    answers.append(await each.request(connection, self._time.now()))
+                    answers.append(await each.request.change(connection, self._time.now()))
             except asyncio.CancelledError:
                 if is_to_end():
                     raise

@@ -131,7 +131,8 @@ class SqlInbox:
             hit("ingest.before_commit")
             return receipts
 
-        return await self._database.write(store)
+        # A provider waits for it, and sends again what is late.
+        return await self._database.write(store, goes_first=True)
 
     async def find(self, webhook_id: str) -> StoredWebhook | None:
         found = await self.find_all([webhook_id])

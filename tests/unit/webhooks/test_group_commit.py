@@ -65,6 +65,46 @@ async def test_what_arrives_during_a_transaction_shares_the_next_one() -> None:
     assert inbox.batches == [1, 100]
 
 
+async def test_a_message_that_comes_alone_is_stored_by_the_task_that_received_it() -> None:
+    tasks = []
+
+    class Observed(ListInbox):
+        async def receive(self, group_commit):
+            await asyncio.sleep(0)
+            tasks.append(asyncio.current_task())
+            return await super().receive(group_commit)
+
+    group_commit = GroupCommit(Observed())
+    await put(group_commit, arrival(1))
+    await put(group_commit, arrival(2))
+    assert tasks == [asyncio.current_task()] * 2
+
+
+async def test_messages_are_stored_in_the_order_in_which_they_came() -> None:
+    inbox = SlowInbox()
+    group_commit = GroupCommit(inbox)
+    puts = [asyncio.create_task(put(group_commit, arrival(n))) for n in range(5)]
+    await asyncio.sleep(0)
+    inbox.gate.set()
+    await asyncio.gather(*puts)
+    assert [each.message_id for each in inbox.stored] == [f"msg-{n}" for n in range(5)]
+
+
+async def test_a_sender_who_leaves_while_it_is_alone_holds_up_nobody() -> None:
+    inbox = SlowInbox()
+    group_commit = GroupCommit(inbox)
+    lone = asyncio.create_task(put(group_commit, arrival(0)))
+    await inbox.entered.wait()
+    other = asyncio.create_task(put(group_commit, arrival(1)))
+    await asyncio.sleep(0)
+    lone.cancel()
+    inbox.gate.set()
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        assert (await other).outcome == "stored"
+        assert (await put(group_commit, arrival(2))).outcome == "stored"
+    assert lone.cancelled()
+
+
 async def test_a_transaction_holds_no_more_than_its_limits() -> None:
     inbox = SlowInbox()
     group_commit = GroupCommit(inbox, grouping=Grouping(batch=3, batch_bytes=100))
@@ -75,7 +115,7 @@ async def test_a_transaction_holds_no_more_than_its_limits() -> None:
     await asyncio.sleep(0)
     inbox.gate.set()
     await asyncio.gather(*puts)
-    assert inbox.batches == [3, 2, 1, 1, 1]
+    assert inbox.batches == [1, 3, 1, 1, 1, 1]
 
 
 @pytest.mark.parametrize("grouping", [Grouping(backlog=2), Grouping(backlog_bytes=4)])
@@ -171,23 +211,31 @@ async def test_a_store_that_hangs_does_not_hold_up_the_end(monkeypatch) -> None:
     await inbox.entered.wait()
     await group_commit.close()
     found = await asyncio.gather(*puts, return_exceptions=True)
-    assert [type(error) for error in found] == [NotStored] * 3
+    assert [str(error) for error in found] == [
+        "The gateway is stopping: send the message again."
+    ] * 3
 
 
 async def test_the_worker_is_notified_after_each_transaction() -> None:
     reported: list[int] = []
-    inbox = ListInbox()
+    inbox = SlowInbox()
     group_commit = GroupCommit(inbox, on_stored=lambda: reported.append(len(inbox.stored)))
-    await asyncio.gather(*(put(group_commit, arrival(n)) for n in range(3)))
-    assert reported == [3]
+    puts = [asyncio.create_task(put(group_commit, arrival(n))) for n in range(3)]
+    await inbox.entered.wait()
+    inbox.gate.set()
+    await asyncio.gather(*puts)
+    assert reported == [1, 3]
     inbox.fail()
     with pytest.raises(NotStored):
         await put(group_commit, arrival(4))
-    assert reported == [3]
+    assert reported == [1, 3]
 
 
 class PartedInbox(ListInbox):
-    """Refuses batches; `alone` says what becomes of a message that comes alone."""
+    """Refuses batches; `alone` says what becomes of a message by itself.
+
+    The first comes alone, and the others while it is stored.
+    """
 
     def __init__(self, alone) -> None:
         super().__init__()
@@ -198,13 +246,14 @@ class PartedInbox(ListInbox):
         if len(group_commit) > 1:
             raise StoreRefused("one of them")
         self.asked += 1
+        await asyncio.sleep(0)
         await self._alone(self.asked)
         return await super().receive(group_commit)
 
 
 async def test_a_store_that_goes_away_while_a_batch_is_parted_is_asked_no_more() -> None:
     async def _alone(number) -> None:
-        if number == 2:
+        if number == 3:
             raise StoreError("the database is away")
 
     inbox = PartedInbox(_alone)
@@ -212,9 +261,9 @@ async def test_a_store_that_goes_away_while_a_batch_is_parted_is_asked_no_more()
     group_commit.problem = "the database was away before"
     puts = (put(group_commit, arrival(n)) for n in range(50))
     found = await asyncio.gather(*puts, return_exceptions=True)
-    assert [type(each) for each in found[1:]] == [NotStored] * 49
-    assert found[0].outcome == "stored"
-    assert inbox.asked == 2
+    assert [type(each) for each in found[2:]] == [NotStored] * 48
+    assert [each.outcome for each in found[:2]] == ["stored"] * 2
+    assert inbox.asked == 3
     assert group_commit.problem == "the database is away"
 
 
@@ -223,16 +272,21 @@ async def test_who_waits_for_a_part_of_a_batch_is_informed_when_the_gateway_stop
 ) -> None:
     monkeypatch.setattr("gateway.webhooks.ingest._CLOSE_SECONDS", 0.05)
 
-    async def _alone(_number) -> None:
-        await asyncio.Event().wait()
+    entered = asyncio.Event()
+
+    async def _alone(number) -> None:
+        if number > 1:
+            entered.set()
+            await asyncio.Event().wait()
 
     group_commit = GroupCommit(PartedInbox(_alone))
     puts = [asyncio.create_task(put(group_commit, arrival(n))) for n in range(3)]
-    await asyncio.sleep(0)
+    await entered.wait()
     await group_commit.close()
     async with asyncio.timeout(PATIENCE_SECONDS):
         found = await asyncio.gather(*puts, return_exceptions=True)
-    assert [str(each) for each in found] == ["The gateway is stopping: send the message again."] * 3
+    told = [str(each) for each in found[1:]]
+    assert told == ["The gateway is stopping: send the message again."] * 2
 
 
 @pytest.mark.parametrize(

@@ -98,6 +98,34 @@ async def test_works_at_the_same_time_share_a_commit(
     assert len(commits) == 1
 
 
+async def test_what_goes_first_is_committed_before_the_works_that_wait(store: SqlStore) -> None:
+    """The first of them alone, and those after it with the others: they never wait for long."""
+    begun = asyncio.Event()
+    committed: dict[int, list[int]] = {}
+
+    async def begin(_to: object, _now: object) -> None:
+        begun.set()
+        await asyncio.sleep(0)
+
+    def looking(number: int) -> Callable[..., Any]:
+        async def look(connection: Any, now: object) -> None:
+            committed[number] = await rows(store)
+            await adding(number)(connection, now)
+
+        return look
+
+    running = asyncio.create_task(store.database.write(begin))
+    await begun.wait()
+    waiting = [asyncio.create_task(store.database.write(looking(number))) for number in (1, 2)]
+    await asyncio.sleep(0)
+    first = [
+        asyncio.create_task(store.database.write(looking(number), goes_first=True))
+        for number in (3, 4)
+    ]
+    await asyncio.gather(running, *waiting, *first)
+    assert committed == {4: [], 3: [4], 1: [4], 2: [4]}
+
+
 async def test_a_work_that_fails_is_the_only_one_that_fails(store: SqlStore) -> None:
     async def fail(connection: Any, now: object) -> None:
         await adding(99)(connection, now)
