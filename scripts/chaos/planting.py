@@ -54,7 +54,7 @@ _VAGUE: Final = re.compile(
 _TUNED: Final = re.compile(
     r"block|buffering|cache_size|check|check_same_thread|chunk|copy|daemon|default|ensure_ascii"
     r"|exc_info|exist_ok|fd|flush|follow_symlinks|ignore_errors|indent|level|limit|maxsize"
-    r"|missing_ok|parents|pool_pre_ping|retries|shell|stacklevel|strict|timeout|wait|weak"
+    r"|missing_ok|parents|retries|shell|stacklevel|strict|timeout|wait|weak"
 )
 """Arguments by which a call is tuned or made strict: another value seldom changes what it does."""
 _TIDY: Final = re.compile(

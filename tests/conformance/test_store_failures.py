@@ -1,6 +1,7 @@
 """What is promised when the database, its disk or its server does not keep its side."""
 
 import asyncio
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -197,6 +198,37 @@ async def test_a_connection_that_dies_before_the_commit_is_no_success(migrated_u
 
     assert await store.keys.list() == []
     assert len(await put(store, message(1))) == 1
+    await store.close()
+
+
+async def _session(store: SqlStore) -> int:
+    """The session of the server that a read gets. All reads but one at a time get the same."""
+    return int(await store.database.read(lambda to: to.scalar(text("select pg_backend_pid()"))))
+
+
+@pytest.mark.postgres
+async def test_a_session_that_the_server_ended_meanwhile_is_not_used(migrated_url) -> None:
+    store = await open_store(migrated_url)
+    for _ in range(20):
+        before = await _session(store)
+        await run(migrated_url, TERMINATE)
+        assert await _session(store) != before
+        await run(migrated_url, TERMINATE)
+        # A write too: nothing was sent on the session that had ended.
+        assert await store.keys.revoke("nobody", datetime.now(UTC)) is False
+    await store.close()
+
+
+@pytest.mark.postgres
+async def test_a_session_that_was_not_used_for_minutes_is_not_used_again(
+    migrated_url, monkeypatch
+) -> None:
+    """A firewall may have dropped it in silence: a statement would hang."""
+    store = await open_store(migrated_url)
+    before = await _session(store)
+    assert await _session(store) == before
+    monkeypatch.setattr("gateway.store.sql.engines._UNUSED_SECONDS", 0.0)
+    assert await _session(store) != before
     await store.close()
 
 

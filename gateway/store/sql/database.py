@@ -380,11 +380,17 @@ class Database:
 
     async def _reading(self, work: Callable[[AsyncConnection], Awaitable[_T]]) -> _T:
         self.engines.refuse_lost()
-        async with (
-            self._places,
-            failures(self.engines.label),
-            self.engines.reader.connect() as connection,
-        ):
+        async with self._places, failures(self.engines.label):
+            try:
+                return await self._look(work)
+            except DBAPIError as error:
+                # The server has ended the session since it was used. A read can be repeated.
+                if not error.connection_invalidated:
+                    raise
+            return await self._look(work)
+
+    async def _look(self, work: Callable[[AsyncConnection], Awaitable[_T]]) -> _T:
+        async with self.engines.reader.connect() as connection:
             return await work(connection)
 
     async def _fetch(self, reads: "_Reads", ready: Ready) -> list[Any]:
@@ -399,12 +405,22 @@ class Database:
             raise
 
     async def _writing(self, work: Callable[[AsyncConnection, datetime], Awaitable[_T]]) -> _T:
+        has_begun = False
+
+        async def begin(connection: AsyncConnection, now: datetime) -> _T:
+            nonlocal has_begun
+            has_begun = True
+            return await work(connection, now)
+
         async with failures(self.engines.label):
             for _ in range(_TRIES - 1):
+                has_begun = False
                 try:
-                    return await self._transact(work)
+                    return await self._transact(begin)
                 except DBAPIError as error:
-                    if not is_serialization_failure(error):
+                    # The server has ended the session since it was used: nothing was sent to it.
+                    is_lost = error.connection_invalidated and not has_begun
+                    if not (is_lost or is_serialization_failure(error)):
                         raise
             return await self._transact(work)
 

@@ -13,6 +13,7 @@ import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
+from asyncpg.exceptions import ConnectionDoesNotExistError
 from sqlalchemy import create_engine, inspect, select, text
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.ext.asyncio import AsyncEngine
@@ -352,6 +353,10 @@ def test_what_the_disk_does_is_reported_in_plain_words(name, said) -> None:
     error.sqlite_errorname = name
 
     assert said in explain(error)
+
+
+def test_a_session_that_the_server_ended_is_reported_in_plain_words() -> None:
+    assert explain(ConnectionDoesNotExistError()) == "ended the connection; try again"
 
 
 def test_the_migrations_end_where_the_tables_are(tmp_path) -> None:
