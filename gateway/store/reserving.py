@@ -405,7 +405,10 @@ class ReservedUsage:
 
     def _owe(self, returns: Iterable[Return]) -> None:
         self._owed += returns
-        if self._owed:
+        if self._owed and self._is_closed:
+            # A call that was cancelled may get its answer when all others have ended.
+            self._start(self._pay())
+        elif self._owed:
             self._schedule()
 
     async def _paid(self) -> None:

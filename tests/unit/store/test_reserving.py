@@ -286,6 +286,18 @@ async def test_units_are_not_given_back_twice(store, clock) -> None:
     assert (await used(store))["budget"] > 2
 
 
+async def test_what_a_call_gives_back_after_the_end_is_given_back(store, clock) -> None:
+    """After a reload, calls of the contracts that were replaced may still learn their answer."""
+    process = Process(store, clock)
+    decision = await process.usage.take([daily(10**6)], "late")
+    await process.usage.close()
+    process.usage.undo(decision.spent)
+    for _ in range(10):
+        await asyncio.sleep(0)
+
+    assert await used(store) == {}
+
+
 async def test_a_refused_call_gives_back_what_it_took_here(store, clock) -> None:
     process = Process(store, clock)
     for _ in range(3):
